@@ -1,0 +1,52 @@
+# Sluice: `make help` lists what there is.
+GO ?= go
+PKGS := ./...
+GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+GOVULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+build: ## build the sluice binary into bin/
+	$(GO) build -trimpath -ldflags '-s -w' -o bin/sluice ./cmd/sluice
+
+lint: ## golangci-lint, with the import table
+	$(GOLANGCI) run $(PKGS)
+
+test: ## every test that needs nothing but Go (PostgreSQL where its binaries are found)
+	$(GO) test $(PKGS)
+
+test-race: ## the race detector over our own concurrent packages
+	$(GO) test -race -short ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./api/...
+
+e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
+	e2e/run.sh
+
+workflowcheck: ## prove that workflow code is deterministic
+	$(WORKFLOWCHECK) ./workflows/...
+
+replay: ## replay the recorded workflow histories
+	$(GO) test ./workflows/ -run 'Replay' -count=1
+
+record-histories: ## record new workflow histories into workflows/testdata/histories
+	$(GO) test ./workflows/ -run 'TestRecord' -record -count=1
+
+bench: ## the benchmarks of bench/ (reads bench/README.md)
+	$(GO) test ./bench/ -run '^$$' -bench . -benchtime 3s
+
+chaos: ## 200 rounds of kill -9 under eight writers
+	$(GO) test ./e2e/chaos/ -run TestChaos -rounds 200 -timeout 120m -v
+
+fuzz: ## each fuzz target for a minute
+	@for p in $$($(GO) list ./... ); do for f in $$($(GO) test $$p -list '^Fuzz' | grep ^Fuzz); do \
+		echo "$$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f$$" -fuzztime 60s || exit 1; done; done
+
+vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability database)
+	$(GOVULNCHECK) $(PKGS)
+
+verify: lint workflowcheck replay test ## what CI runs, without the engines
+
+.PHONY: help build lint test test-race e2e workflowcheck replay record-histories bench chaos fuzz vulncheck verify
