@@ -1,0 +1,53 @@
+package models
+
+import "time"
+
+// AuditType names an event: noun.verb_past.
+type AuditType string
+
+// The events of the catalog and of governance.
+const (
+	AuditCatalogCreated           AuditType = "catalog.created"
+	AuditNamespaceCreated         AuditType = "namespace.created"
+	AuditNamespaceUpdated         AuditType = "namespace.updated"
+	AuditNamespaceDropped         AuditType = "namespace.dropped"
+	AuditTableCreated             AuditType = "table.created"
+	AuditTableRegistered          AuditType = "table.registered"
+	AuditTableCommitted           AuditType = "table.committed"
+	AuditTableDropped             AuditType = "table.dropped"
+	AuditTableRenamed             AuditType = "table.renamed"
+	AuditCommitDenied             AuditType = "table.commit_denied"
+	AuditRequestDenied            AuditType = "request.denied"
+	AuditCommitReconciled         AuditType = "table.external_commit_reconciled"
+	AuditPlatformCommitReconciled AuditType = "table.platform_commit_reconciled"
+	AuditCommitAbandoned          AuditType = "table.commit_abandoned"
+	AuditWritePolicyChanged       AuditType = "table.write_policy_changed"
+	AuditDefaultPolicyChanged     AuditType = "default_write_policy.changed"
+	AuditClassificationChanged    AuditType = "table.classification_changed"
+	AuditPropertiesRestamped      AuditType = "table.properties_restamped"
+	AuditTokenMinted              AuditType = "token.minted"
+	AuditTokenRevoked             AuditType = "token.revoked"
+	AuditPrincipalCreated         AuditType = "principal.created"
+	AuditPrincipalSecretReset     AuditType = "principal.secret_reset"
+)
+
+// AuditEvent is one effect or refusal. Rows are only ever added; Seq, PrevHash and Hash are filled once by the sealer.
+type AuditEvent struct {
+	ID         int64  `gorm:"primaryKey"`
+	EventID    string // UUID, unique
+	Type       AuditType
+	At         time.Time
+	Principal  string
+	TokenID    string
+	Catalog    string // name
+	Namespace  string // dotted
+	Table      string `gorm:"column:table_name"` // dotted, with the namespace
+	TableUUID  string `gorm:"column:table_uuid"`
+	SnapshotID *int64
+	Allowed    bool
+	Reason     string // of a refusal, as the client was told
+	RequestID  string
+	Address    string
+	Details    JSON[map[string]any]
+	DedupeKey  *string // unique where given: makes a retried effect's event exactly one
+}

@@ -1,0 +1,28 @@
+package models
+
+import "time"
+
+// Table is the catalog's pointer to a table's current metadata, and what governance says and knows of it.
+type Table struct {
+	ID               string `gorm:"primaryKey"` // Sluice's own, never reused
+	CatalogID        string
+	NamespaceID      string
+	Name             string
+	UUID             string `gorm:"column:table_uuid"` // the table-uuid of its metadata
+	Location         string
+	MetadataLocation string
+	FormatVersion    int
+
+	WritePolicy     WritePolicy
+	Classification  Classification
+	IdentityColumns JSON[[]string]
+	Columns         JSON[map[string]ColumnGovernance]
+
+	CurrentSnapshotID  *int64 // main's head as of MetadataLocation
+	RecordedSnapshotID *int64 // the newest snapshot of main whose commit is reconciled
+	RowCount           *int64 // exact, as of RecordedSnapshotID
+
+	Version   int64 // raised by every change of the pointer: the compare-and-swap key
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
