@@ -1,0 +1,119 @@
+package objects
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+const (
+	amazonEndpoint = "https://s3.amazonaws.com" // minio-go finds the region's own from it
+	defaultRegion  = "us-east-1"
+
+	s3Attempts       = 4                // of one request, with some 0.2 to 1 s between them
+	s3DialTimeout    = 5 * time.Second  // to connect
+	s3HeaderTimeout  = 20 * time.Second // from the request's last byte to the answer's first
+	s3CallTimeout    = 60 * time.Second // of one call of the Store, attempts included
+	s3IdlePerHost    = 64               // connections kept for the next request
+	s3ConflictRounds = 6                // of a create that another one's outcome is awaited for
+)
+
+// newS3Client checks the configuration and makes the client. It asks the network nothing.
+func newS3Client(c S3Config) (*minio.Client, error) {
+	endpoint, err := s3Endpoint(c.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	secure := endpoint.Scheme == "https"
+	transport, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "The connection to the object store cannot be set up: check the TLS certificates of this machine.")
+	}
+	transport.DialContext = (&net.Dialer{Timeout: s3DialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	transport.ResponseHeaderTimeout = s3HeaderTimeout
+	transport.MaxIdleConnsPerHost = s3IdlePerHost
+	creds, err := s3Credentials(c)
+	if err != nil {
+		return nil, err
+	}
+	region := c.Region
+	if region == "" {
+		region = defaultRegion // given, so that minio-go does not look it up
+	}
+	lookup := minio.BucketLookupAuto
+	if c.PathStyle {
+		lookup = minio.BucketLookupPath
+	}
+	client, err := minio.New(endpoint.Host, &minio.Options{
+		Creds:        creds,
+		Secure:       secure,
+		Transport:    countingTransport{next: transport},
+		Region:       region,
+		BucketLookup: lookup,
+		MaxRetries:   s3Attempts,
+		// TrailingHeaders stays off: not every compatible store reads them.
+	})
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "The object store's endpoint %q is not valid. Use one such as https://minio.example:9000.", endpoint.Host)
+	}
+	return client, nil
+}
+
+// s3Endpoint reads the endpoint: a URL, or a host that is meant with https.
+func s3Endpoint(endpoint string) (*url.URL, error) {
+	if endpoint == "" {
+		endpoint = amazonEndpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		u, err = url.Parse("https://" + endpoint)
+	}
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || (u.Path != "" && u.Path != "/") || u.User != nil || u.RawQuery != "" {
+		return nil, fault.New(fault.Invalid, "The object store's endpoint is not valid. Use a URL of scheme and host alone, such as https://minio.example:9000.")
+	}
+	return u, nil
+}
+
+// s3Credentials gives the configured keys, else those of the surroundings: environment, shared credentials file, the
+// role of the instance, container or web identity.
+func s3Credentials(c S3Config) (*credentials.Credentials, error) {
+	if (c.AccessKey == "") != (c.SecretKey == "") {
+		return nil, fault.New(fault.Invalid, "The object store's access key and secret key go together: give both or neither.")
+	}
+	if c.AccessKey != "" {
+		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken), nil
+	}
+	return credentials.NewChainCredentials([]credentials.Provider{
+		&credentials.EnvAWS{},
+		&credentials.FileAWSCredentials{},
+		&credentials.IAM{},
+	}), nil
+}
+
+// attemptsKey is the context key of a request's attempt counter.
+type attemptsKey struct{}
+
+// countAttempts gives a context whose requests are counted, the retries inside minio-go included.
+func countAttempts(ctx context.Context) (context.Context, *atomic.Int32) {
+	n := new(atomic.Int32)
+	return context.WithValue(ctx, attemptsKey{}, n), n
+}
+
+// countingTransport counts requests of contexts that ask for it.
+type countingTransport struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t countingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if n, ok := req.Context().Value(attemptsKey{}).(*atomic.Int32); ok {
+		n.Add(1)
+	}
+	return t.next.RoundTrip(req)
+}

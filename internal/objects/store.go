@@ -1,0 +1,79 @@
+package objects
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+// Limits of one call.
+const (
+	MaxReadFile = 1 << 30 // bytes ReadFile gives at most; larger objects are read through OpenFile
+	MaxList     = 1000    // objects List gives at most, and for a limit of 0
+)
+
+// Store keeps objects by absolute location. It is safe for concurrent use.
+type Store interface {
+	// ReadFile gives a whole object; fault.NotFound when it is missing, fault.TooLarge above MaxReadFile.
+	ReadFile(ctx context.Context, location string) ([]byte, error)
+	// CreateFile writes a new object, durably and whole or not at all. It never overwrites: fault.AlreadyExists.
+	CreateFile(ctx context.Context, location string, data []byte) error
+	// DeleteFile removes an object. A missing one is fine.
+	DeleteFile(ctx context.Context, location string) error
+	// Stat describes an object; fault.NotFound when it is missing.
+	Stat(ctx context.Context, location string) (Info, error)
+	// List gives the objects below prefix, in byte order of their locations, after the location after ("" for the
+	// first page), at most limit. A prefix that does not exist has none.
+	List(ctx context.Context, prefix, after string, limit int) ([]Info, error)
+	// OpenFile opens an object for reading; ctx bounds the reads too. fault.NotFound when it is missing.
+	OpenFile(ctx context.Context, location string) (File, error)
+	// EnsureFolder makes the folder, and those above it, where the store has folders: engines that write into a
+	// local warehouse themselves expect a table's metadata and data folders to be there.
+	EnsureFolder(ctx context.Context, location string) error
+}
+
+// Info describes an object.
+type Info struct {
+	Location string // absolute, in the normal form of Location.String
+	Size     int64  // bytes
+	Modified time.Time
+}
+
+// File is an object open for reading. Its ReadAt may be called concurrently, Read and Seek may not.
+type File interface {
+	io.ReadSeekCloser
+	io.ReaderAt
+	Size() int64 // bytes
+}
+
+// missing is the answer to reading what is not there, in the words clients of Iceberg catalogs know.
+func missing(loc Location, cause error) error {
+	err := fault.About(fault.NotFound, fault.File, "Failed to open input stream for file: %s", loc)
+	err.Cause = cause
+	return err
+}
+
+// taken is the answer to creating what is already there.
+func taken(loc Location, cause error) error {
+	err := fault.About(fault.AlreadyExists, fault.File, "File already exists: %s", loc)
+	err.Cause = cause
+	return err
+}
+
+// tooLarge is the answer to reading at once what is to be read in parts.
+func tooLarge(loc Location, size int64) error {
+	return fault.About(fault.TooLarge, fault.File, "File %s has %d bytes; at most %d are read at once.", loc, size, int64(MaxReadFile))
+}
+
+// stopped turns the end of a context into an error that says so; nil while it lives.
+func stopped(ctx context.Context, loc Location) error {
+	if err := ctx.Err(); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "The request ended before the storage answered for %s.", loc)
+	}
+	return nil
+}
+
+// discard closes what was only read from: nothing is lost by an error.
+func discard(c io.Closer) { _ = c.Close() }
