@@ -1,0 +1,47 @@
+package access
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/models"
+)
+
+// Credentials are a principal's client id and secret, as shown once.
+type Credentials struct{ ClientID, ClientSecret string }
+
+// NewBootstrap prepares a fresh installation: root, its credentials and the first catalog. Root governs everything but
+// does not hold TABLE_GOVERN: a steward is named, never implied.
+func NewBootstrap(catalogName, baseLocation string, defaultPolicy models.WritePolicy, now time.Time) (Bootstrap, Credentials) {
+	creds := Credentials{ClientID: NewClientID(), ClientSecret: NewClientSecret()}
+	root := models.Principal{
+		ID: uuid.NewString(), Name: models.RootPrincipal, ClientID: creds.ClientID, SecretHash: HashSecret(creds.ClientSecret),
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+	cat := models.Catalog{
+		ID: uuid.NewString(), Name: catalogName, BaseLocation: baseLocation, DefaultWritePolicy: defaultPolicy,
+		Version: 1, CreatedAt: now, UpdatedAt: now,
+	}
+	event := func(t models.AuditType, catalog string, details map[string]any) models.AuditEvent {
+		return models.AuditEvent{
+			EventID: uuid.NewString(), Type: t, At: now, Principal: models.RootPrincipal, Catalog: catalog, Allowed: true,
+			Details: models.JSON[map[string]any]{V: details},
+		}
+	}
+	return Bootstrap{
+		Root: root, Catalog: cat, AdminPrivileges: adminPrivileges(),
+		Events: []models.AuditEvent{
+			event(models.AuditPrincipalCreated, "", map[string]any{"principal": root.Name}),
+			event(models.AuditCatalogCreated, cat.Name, map[string]any{"baseLocation": baseLocation, "defaultWritePolicy": defaultPolicy}),
+		},
+	}, creds
+}
+
+func adminPrivileges() []models.Privilege {
+	return []models.Privilege{
+		models.CatalogManageAccess, models.CatalogManageContent, models.CatalogManageMetadata,
+		models.CatalogReadProperties, models.CatalogWriteProperties,
+		models.AuditRead, models.DataRead, models.DataWrite,
+	}
+}

@@ -1,0 +1,52 @@
+package access
+
+import (
+	"time"
+
+	"github.com/sluice-data/sluice/models"
+)
+
+// MintInput asks for an engine token of a principal on a catalog.
+type MintInput struct {
+	Principal string
+	Catalog   string // name
+	Name      string // free text to recognise the token by
+	CanWrite  bool
+	ExpiresIn time.Duration // 0 when the client named none
+}
+
+// TokenView is a token with the names of what it is bound to.
+type TokenView struct {
+	models.Token
+	Principal string
+	Catalog   string // "" for every catalog
+}
+
+// GrantRequest is a request of the OAuth token endpoint, as the client sent it.
+type GrantRequest struct {
+	GrantType        string
+	ClientID         string
+	ClientSecret     string
+	SubjectToken     string
+	SubjectTokenType string
+	Scope            string
+}
+
+// AccessGrant is what the OAuth token endpoint answers.
+type AccessGrant struct {
+	AccessToken     string
+	TokenType       string // bearer
+	IssuedTokenType string
+	Scope           string
+	ExpiresIn       time.Duration
+}
+
+// OAuthError is a refusal of the OAuth token endpoint in the words of RFC 6749. Description is public.
+type OAuthError struct {
+	Code        string // such as invalid_client
+	Description string
+	Status      int // HTTP
+}
+
+// Error gives code and description.
+func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
