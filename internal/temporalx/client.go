@@ -1,0 +1,121 @@
+package temporalx
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+const (
+	// dialTimeout bounds Dial for callers whose context has no deadline.
+	dialTimeout = time.Minute
+	// dialAttempt bounds one attempt, so that a silent address is tried again.
+	dialAttempt = 5 * time.Second
+	retryFirst  = 20 * time.Millisecond
+	retryMost   = 250 * time.Millisecond
+)
+
+// ClientOptions say which Temporal to use and how to be let in.
+type ClientOptions struct {
+	Address   string // host:port
+	Namespace string // default "sluice"
+	APIKey    string // implies TLS
+	TLS       *tls.Config
+	Logger    *slog.Logger // default slog.Default()
+
+	// DataConverter and FailureConverter carry the payload codec; both sides of
+	// a task queue must have the same. Nil means Temporal's own.
+	DataConverter    converter.DataConverter
+	FailureConverter converter.FailureConverter
+	// MetricsHandler receives the SDK's measurements; nil drops them.
+	MetricsHandler client.MetricsHandler
+}
+
+// Dial connects and retries while ctx lives, for a minute at most. It gives up
+// at once when Temporal answers that the caller is not let in.
+func Dial(ctx context.Context, o ClientOptions) (client.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	opts := o.sdk()
+	opts.ConnectionOptions.GetSystemInfoTimeout = dialAttempt
+	var c client.Client
+	err := retry(ctx, func() error {
+		var err error
+		c, err = client.DialContext(ctx, opts)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Unavailable, "no connection to Temporal at %s: check that it runs, the address, and the credentials", o.Address)
+	}
+	return c, nil
+}
+
+// NewLazyClient makes a client that connects at its first call, so that it does
+// not fail when Temporal is down.
+func NewLazyClient(o ClientOptions) (client.Client, error) {
+	c, err := client.NewLazyClient(o.sdk())
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "the Temporal client for %s is configured wrongly", o.Address)
+	}
+	return c, nil
+}
+
+func (o ClientOptions) sdk() client.Options {
+	if o.Namespace == "" {
+		o.Namespace = defaultNamespace
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	opts := client.Options{
+		HostPort:         o.Address,
+		Namespace:        o.Namespace,
+		Logger:           sdklog.NewStructuredLogger(o.Logger),
+		DataConverter:    o.DataConverter,
+		FailureConverter: o.FailureConverter,
+		MetricsHandler:   o.MetricsHandler,
+	}
+	if o.APIKey != "" {
+		opts.Credentials = client.NewAPIKeyStaticCredentials(o.APIKey)
+		if o.TLS == nil {
+			o.TLS = &tls.Config{MinVersion: tls.VersionTLS12} // a key never travels in the clear
+		}
+	}
+	opts.ConnectionOptions.TLS = o.TLS
+	return opts
+}
+
+// retry calls f until it succeeds, ctx ends or the error is one that waiting does not cure.
+func retry(ctx context.Context, f func() error) error {
+	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
+		err := f()
+		if err == nil || isHopeless(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(wait):
+		}
+	}
+}
+
+func isHopeless(err error) bool {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*serviceerror.Unimplemented](err)
+	return ok
+}
