@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// Deps are the use cases behind the facade.
+type Deps struct {
+	Resolver   Resolver
+	Namespaces Namespaces
+	Tables     Tables
+	Commits    Commits
+	OAuth      OAuth
+}
+
+// Handler serves the Iceberg REST routes.
+type Handler struct{ Deps }
+
+// New makes a Handler.
+func New(d Deps) *Handler { return &Handler{Deps: d} }
+
+// scope is what every catalog route needs: who asks, and in which catalog.
+type scope struct {
+	ctx    context.Context
+	caller policy.Caller
+	cat    models.Catalog
+}
+
+// route is one operation of the protocol; path is as the specification spells it after /v1/{prefix}.
+type route struct {
+	method, path string
+	serve        func(*gin.Context, scope) error
+}
+
+func (h *Handler) routes() []route {
+	const (
+		namespaces = "/namespaces"
+		namespace  = namespaces + "/{namespace}"
+		tables     = namespace + "/tables"
+		table      = tables + "/{table}"
+	)
+	return []route{
+		{http.MethodGet, namespaces, h.listNamespaces},
+		{http.MethodPost, namespaces, h.createNamespace},
+		{http.MethodGet, namespace, h.loadNamespace},
+		{http.MethodHead, namespace, h.namespaceExists},
+		{http.MethodDelete, namespace, h.dropNamespace},
+		{http.MethodPost, namespace + "/properties", h.updateProperties},
+		{http.MethodGet, tables, h.listTables},
+		{http.MethodPost, tables, h.createTable},
+		{http.MethodPost, namespace + "/register", h.registerTable},
+		{http.MethodGet, table, h.loadTable},
+		{http.MethodHead, table, h.tableExists},
+		{http.MethodPost, table, h.commitTable},
+		{http.MethodDelete, table, h.dropTable},
+		{http.MethodPost, "/tables/rename", h.renameTable},
+		{http.MethodPost, "/transactions/commit", h.commitTransaction},
+	}
+}
+
+// Mount adds the routes below /v1 to r. Every route but the token endpoint runs authenticate first. Each operation is
+// there with a prefix, which is a catalog's name, and without, which means the token's catalog.
+func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
+	v1 := r.Group("/v1")
+	v1.POST("/oauth/tokens", h.issueToken)
+	known := v1.Group("", authenticate)
+	known.GET("/config", wire.Handle(h.config))
+	for _, op := range h.routes() {
+		path := ginPath(op.path)
+		known.Handle(op.method, "/:prefix"+path, wire.DecodePath, h.inCatalog(op.serve))
+		known.Handle(op.method, path, wire.DecodePath, h.inCatalog(op.serve))
+	}
+}
+
+// ginPath spells {name} as :name.
+func ginPath(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}
+
+func (h *Handler) inCatalog(serve func(*gin.Context, scope) error) gin.HandlerFunc {
+	return wire.Handle(func(c *gin.Context) error {
+		s := scope{ctx: c.Request.Context(), caller: wire.Caller(c)}
+		var err error
+		if s.cat, err = h.Resolver.Resolve(s.ctx, s.caller, c.Param("prefix")); err != nil {
+			return err
+		}
+		return serve(c, s)
+	})
+}

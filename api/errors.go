@@ -1,0 +1,155 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+// statusClientClosed is what a request is logged and counted with whose client hung up; nobody reads the answer.
+const statusClientClosed = 499
+
+// retryAfterSeconds is sent with Unavailable alone: it promises that nothing was done.
+const retryAfterSeconds = "1"
+
+// answer is an error as the client sees it. It is an error itself, for what HTTP refuses before any use case runs.
+type answer struct {
+	status  int
+	kind    string // the Iceberg error type
+	message string
+	retry   bool // send Retry-After
+}
+
+func (a *answer) Error() string { return a.message }
+
+type errorBody struct {
+	Error errorModel `json:"error"`
+}
+
+type errorModel struct {
+	Message string `json:"message"`
+	Type    string `json:"type"`
+	Code    int    `json:"code"`
+}
+
+// answerFor is the one table from errors to answers. A commit in doubt stays in doubt whatever cut it short; then
+// cancelled and late requests are told apart, because neither is a fault of the server.
+func answerFor(err error) answer {
+	if own, ok := errors.AsType[*answer](err); ok {
+		return *own
+	}
+	code := fault.CodeOf(err)
+	switch {
+	case code == fault.UnknownState:
+	case errors.Is(err, context.Canceled):
+		return answer{status: statusClientClosed, kind: "RequestCancelledException", message: "The request was cancelled."}
+	case errors.Is(err, context.DeadlineExceeded) && code == fault.Internal:
+		return answer{
+			status: http.StatusServiceUnavailable, kind: "ServiceUnavailableException",
+			message: "The request took longer than the server allows. Look at the current state before you send it again.",
+		}
+	}
+	a := answerForCode(code, subjectOf(err))
+	a.message = fault.PublicMessage(err)
+	return a
+}
+
+func answerForCode(code fault.Code, subject fault.Subject) answer {
+	switch code {
+	case fault.Invalid:
+		return answer{status: http.StatusBadRequest, kind: "BadRequestException"}
+	case fault.Unauthenticated:
+		return answer{status: http.StatusUnauthorized, kind: "NotAuthorizedException"}
+	case fault.Forbidden:
+		return answer{status: http.StatusForbidden, kind: "ForbiddenException"}
+	case fault.NotFound:
+		return answer{status: http.StatusNotFound, kind: notFoundKind(subject)}
+	case fault.Unsupported:
+		return answer{status: http.StatusNotAcceptable, kind: "UnsupportedOperationException"}
+	case fault.AlreadyExists:
+		return answer{status: http.StatusConflict, kind: "AlreadyExistsException"}
+	case fault.Conflict:
+		return answer{status: http.StatusConflict, kind: "CommitFailedException"}
+	case fault.NotEmpty:
+		return answer{status: http.StatusConflict, kind: "NamespaceNotEmptyException"}
+	case fault.TooLarge:
+		return answer{status: http.StatusRequestEntityTooLarge, kind: "RequestTooLargeException"}
+	case fault.Unprocessable:
+		return answer{status: http.StatusUnprocessableEntity, kind: "UnprocessableEntityException"}
+	case fault.Unavailable:
+		return answer{status: http.StatusServiceUnavailable, kind: "SlowDownException", retry: true}
+	case fault.UnknownState:
+		return answer{status: http.StatusInternalServerError, kind: "CommitStateUnknownException"}
+	}
+	return answer{status: http.StatusInternalServerError, kind: "InternalServerError"}
+}
+
+// notFoundKind: clients choose their exception by it. NotFoundException means that a metadata file is gone.
+func notFoundKind(subject fault.Subject) string {
+	switch subject {
+	case fault.Catalog:
+		return "NoSuchWarehouseException"
+	case fault.Namespace:
+		return "NoSuchNamespaceException"
+	case fault.Table:
+		return "NoSuchTableException"
+	case fault.View:
+		return "NoSuchViewException"
+	case fault.Principal:
+		return "NoSuchPrincipalException"
+	case fault.Token:
+		return "NoSuchTokenException"
+	}
+	return "NotFoundException"
+}
+
+func subjectOf(err error) fault.Subject {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		return e.Subject
+	}
+	return fault.NoSubject
+}
+
+// answerErrors writes the answer of a request whose handler left an error, and logs the cause of a server's fault.
+func answerErrors(log *slog.Logger) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Next()
+		last := c.Errors.Last()
+		if last == nil {
+			return
+		}
+		a := answerFor(last.Err)
+		if c.Writer.Written() {
+			a.status = c.Writer.Status() // the token endpoint answers in its own shape
+		}
+		if a.status >= http.StatusInternalServerError {
+			log.ErrorContext(c.Request.Context(), "request failed",
+				"requestId", requestID(c), "route", routeOf(c), "status", a.status, "error", last.Err.Error())
+		}
+		if !c.Writer.Written() {
+			writeAnswer(c, a)
+		}
+	}
+}
+
+func writeAnswer(c *gin.Context, a answer) {
+	h := c.Writer.Header()
+	for _, name := range []string{"ETag", "Content-Encoding", "Content-Length"} {
+		h.Del(name)
+	}
+	h.Set("Cache-Control", "no-store")
+	if a.status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if a.retry {
+		h.Set("Retry-After", retryAfterSeconds)
+	}
+	// An errorBody is always encodable.
+	_ = wire.JSON(c, a.status, errorBody{Error: errorModel{Message: a.message, Type: a.kind, Code: a.status}})
+}

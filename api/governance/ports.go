@@ -1,0 +1,48 @@
+package governance
+
+import (
+	"context"
+
+	"github.com/sluice-data/sluice/internal/access"
+	core "github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// A ref names a table as catalog.namespace.table, levels joined by dots, or by its UUID. Every use case checks the
+// caller's rights itself.
+
+// Tokens mints, lists and revokes engine tokens.
+type Tokens interface {
+	// MintToken gives the token and the secret that is shown once.
+	MintToken(ctx context.Context, caller policy.Caller, in access.MintInput) (models.Token, string, error)
+	// ListTokens gives tokens by id, those after the given one.
+	ListTokens(ctx context.Context, caller policy.Caller, after string, limit int) ([]access.TokenView, error)
+	RevokeToken(ctx context.Context, caller policy.Caller, id string) error
+}
+
+// Policies sets what governance says of tables and of new ones.
+type Policies interface {
+	SetWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) (models.TableState, error)
+	// SetDefaultWritePolicy takes a catalog's name, or a namespace as catalog.level.level.
+	SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error
+	SetGovernance(ctx context.Context, caller policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error)
+}
+
+// Tables shows tables as their governors see them, and asks for a reconciliation.
+type Tables interface {
+	// Resolve gives the catalog of that name; "" means the token's own.
+	Resolve(ctx context.Context, caller policy.Caller, warehouse string) (models.Catalog, error)
+	TableState(ctx context.Context, caller policy.Caller, ref string) (models.TableState, error)
+	// TableStates gives the tables that the caller sees in a catalog, "" for all that its token opens.
+	TableStates(ctx context.Context, caller policy.Caller, catalog string, filter models.TableFilter) (core.ListPage[models.TableState], error)
+	// Reconcile starts the reconciliation of the table's head and gives the workflow's id.
+	Reconcile(ctx context.Context, caller policy.Caller, ref string) (string, error)
+}
+
+// Records are the commit ledger and the audit.
+type Records interface {
+	// Commits gives ledger rows, newest first, of the table ref; "" for every table.
+	Commits(ctx context.Context, caller policy.Caller, ref string, filter models.CommitFilter) ([]models.Commit, error)
+	AuditEvents(ctx context.Context, caller policy.Caller, filter models.AuditFilter) ([]models.AuditEvent, error)
+}

@@ -1,0 +1,166 @@
+package governance
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/access"
+)
+
+type mintedAnswer struct {
+	ID        string     `json:"id"`
+	Token     string     `json:"token"` // shown this once
+	Name      string     `json:"name,omitempty"`
+	Principal string     `json:"principal"`
+	Catalog   string     `json:"catalog"`
+	CanWrite  bool       `json:"canWrite"`
+	ExpiresAt *time.Time `json:"expiresAt"`
+	Hint      string     `json:"hint"`
+}
+
+type tokenAnswer struct {
+	ID         string     `json:"id"`
+	Name       string     `json:"name,omitempty"`
+	Hint       string     `json:"hint"`
+	Principal  string     `json:"principal"`
+	Catalog    string     `json:"catalog"`
+	CanWrite   bool       `json:"canWrite"`
+	CreatedBy  string     `json:"createdBy"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	ExpiresAt  *time.Time `json:"expiresAt"`
+	LastUsedAt *time.Time `json:"lastUsedAt"`
+	RevokedAt  *time.Time `json:"revokedAt"`
+}
+
+type whoamiAnswer struct {
+	Principal string `json:"principal"`
+	TokenID   string `json:"tokenId"`
+	CanWrite  bool   `json:"canWrite"`
+	Catalog   string `json:"catalog"` // "" for every catalog
+}
+
+// mintToken defaults to the caller's own principal and to the catalog of its token.
+func (h *Handler) mintToken(c *gin.Context) error {
+	body, err := wire.ReadObject(c)
+	if err != nil {
+		return err
+	}
+	body.Only("principal", "catalog", "name", "canWrite", "expiresIn")
+	in := access.MintInput{
+		Principal: body.OptionalString("principal"),
+		Catalog:   body.OptionalString("catalog"),
+		Name:      body.OptionalString("name"),
+		CanWrite:  body.Bool("canWrite"),
+		ExpiresIn: expiresIn(body),
+	}
+	if err := body.Err(); err != nil {
+		return err
+	}
+	caller := wire.Caller(c)
+	if in.Principal == "" {
+		in.Principal = caller.Principal
+	}
+	if in.Catalog == "" && caller.CatalogID != "" {
+		if in.Catalog, err = h.ownCatalog(c); err != nil {
+			return err
+		}
+	}
+	token, secret, err := h.Tokens.MintToken(c.Request.Context(), caller, in)
+	if err != nil {
+		return err
+	}
+	return wire.JSON(c, http.StatusCreated, mintedAnswer{
+		ID: token.ID, Token: secret, Name: token.Name, Principal: in.Principal, Catalog: in.Catalog,
+		CanWrite: token.CanWrite, ExpiresAt: token.ExpiresAt, Hint: token.Hint,
+	})
+}
+
+// expiresIn reads a number of seconds, or a duration such as "90m", "24h" or "30d"; 0 when absent.
+func expiresIn(body *wire.Fields) time.Duration {
+	const field, want = "expiresIn", `must be a positive number of seconds or a duration such as "24h" or "30d"`
+	raw := body.Raw(field)
+	if raw == nil {
+		return 0
+	}
+	text := string(raw)
+	if raw[0] == '"' {
+		if json.Unmarshal(raw, &text) != nil {
+			text = ""
+		}
+	} else {
+		text += "s"
+	}
+	d, ok := parseDuration(text)
+	if !ok || d <= 0 {
+		body.Fail(field, want)
+		return 0
+	}
+	return d
+}
+
+// parseDuration is time.ParseDuration with days.
+func parseDuration(text string) (time.Duration, bool) {
+	const day = 24 * time.Hour
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/int64(day) {
+			return 0, false
+		}
+		return time.Duration(n) * day, true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil
+}
+
+func (h *Handler) listTokens(c *gin.Context) error {
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	rows, err := h.Tokens.ListTokens(c.Request.Context(), wire.Caller(c), c.Query("after"), limit)
+	if err != nil {
+		return err
+	}
+	return wire.JSON(c, http.StatusOK, listOf(rows, limit, tokenOf, func(t access.TokenView) string { return t.ID }))
+}
+
+func tokenOf(t access.TokenView) tokenAnswer {
+	return tokenAnswer{
+		ID: t.ID, Name: t.Name, Hint: t.Hint, Principal: t.Principal, Catalog: t.Catalog, CanWrite: t.CanWrite,
+		CreatedBy: t.CreatedBy, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
+	}
+}
+
+func (h *Handler) revokeToken(c *gin.Context) error {
+	if err := h.Tokens.RevokeToken(c.Request.Context(), wire.Caller(c), c.Param("id")); err != nil {
+		return err
+	}
+	return wire.NoContent(c)
+}
+
+func (h *Handler) whoami(c *gin.Context) error {
+	caller := wire.Caller(c)
+	out := whoamiAnswer{Principal: caller.Principal, TokenID: caller.TokenID, CanWrite: !caller.ReadOnly}
+	var err error
+	if out.Catalog, err = h.ownCatalog(c); err != nil {
+		return err
+	}
+	return wire.JSON(c, http.StatusOK, out)
+}
+
+// ownCatalog names the catalog that the caller's token is bound to, "" when it opens every one.
+func (h *Handler) ownCatalog(c *gin.Context) (string, error) {
+	caller := wire.Caller(c)
+	if caller.CatalogID == "" {
+		return "", nil
+	}
+	cat, err := h.Tables.Resolve(c.Request.Context(), caller, "")
+	return cat.Name, err
+}

@@ -1,0 +1,205 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+)
+
+const governancePath = "/api/governance/v1"
+
+func TestWhoami(t *testing.T) {
+	s := newSite(t)
+	require.JSONEq(t, `{"principal":"etl","tokenId":"t1","canWrite":true,"catalog":"main"}`, string(s.do("GET", governancePath+"/whoami", "").body))
+	require.JSONEq(t, `{"principal":"root","tokenId":"t0","canWrite":true,"catalog":""}`,
+		string(s.do("GET", governancePath+"/whoami", "", "Authorization", "Bearer root").body))
+}
+
+func TestMintToken(t *testing.T) {
+	s := newSite(t)
+	r := s.do("POST", governancePath+"/tokens", `{"principal":"job","catalog":"main","canWrite":true,"expiresIn":"24h"}`)
+	require.Equal(t, 201, r.StatusCode)
+	require.JSONEq(t, `{"id":"tok-1","token":"slc_abcdef","principal":"job","catalog":"main","canWrite":true,
+		"expiresAt":"2026-03-02T12:00:00Z","hint":"slc_abc"}`, string(r.body))
+	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+
+	r = s.do("POST", governancePath+"/tokens", `{}`)
+	require.Equal(t, 201, r.StatusCode)
+	require.Equal(t, "etl", r.json(t)["principal"], "the caller's own by default")
+	require.Equal(t, "main", r.json(t)["catalog"])
+	require.False(t, s.minted.CanWrite)
+}
+
+func TestMintTokenLifetimes(t *testing.T) {
+	s := newSite(t)
+	for sent, want := range map[string]time.Duration{
+		`3600`: time.Hour, `"90m"`: 90 * time.Minute, `"24h"`: 24 * time.Hour, `"30d"`: 720 * time.Hour, `1.5`: 1500 * time.Millisecond, `null`: 0,
+	} {
+		require.Equal(t, 201, s.do("POST", governancePath+"/tokens", `{"principal":"p","expiresIn":`+sent+`}`).StatusCode, sent)
+		require.Equal(t, want, s.minted.ExpiresIn, sent)
+	}
+	for _, sent := range []string{`0`, `-5`, `"-1h"`, `"soon"`, `"5"`, `"1.5d"`, `"999999999d"`, `true`, `{}`, `[1]`, `1e300`} {
+		r := s.do("POST", governancePath+"/tokens", `{"principal":"p","expiresIn":`+sent+`}`)
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode, sent)
+		require.Contains(t, message, "expiresIn")
+	}
+}
+
+func TestListAndRevokeTokens(t *testing.T) {
+	s := newSite(t)
+	s.rows = 3
+	r := s.do("GET", governancePath+"/tokens?limit=2&after=tok-x", "")
+	require.Equal(t, "tok-x", s.ref)
+	require.Len(t, r.json(t)["items"], 2)
+	require.Equal(t, "tok-1", r.json(t)["next"])
+	require.NotContains(t, string(r.body), "SECRETHASH")
+	require.NotContains(t, s.do("GET", governancePath+"/tokens", "").json(t), "next")
+
+	require.Equal(t, 204, s.do("DELETE", governancePath+"/tokens/tok-1", "").StatusCode)
+	require.Equal(t, "tok-1", s.ref)
+	s.fail = fault.About(fault.NotFound, fault.Token, "There is no token tok-9.")
+	kind, _ := s.do("DELETE", governancePath+"/tokens/tok-9", "").failure(t)
+	require.Equal(t, "NoSuchTokenException", kind)
+}
+
+func TestTableState(t *testing.T) {
+	s := newSite(t)
+	head, recorded, rows, oldest := int64(9007199254740993), int64(7), int64(42), now.Add(-90*time.Second)
+	s.state = models.TableState{
+		CatalogName: "main", NamespaceKey: models.KeyOf([]string{"sales", "eu"}), PendingCommits: 2, OldestPending: &oldest,
+		Table: models.Table{
+			ID: "id-1", UUID: "9c12d441-03fe-4693-9a96-a0705ddf69c1", Name: "orders", WritePolicy: models.OpenAppend,
+			Classification: models.Restricted, IdentityColumns: models.JSON[[]string]{V: []string{"id"}},
+			Columns:  models.JSON[map[string]models.ColumnGovernance]{V: map[string]models.ColumnGovernance{"email": {Sensitivity: models.Confidential, Mask: "hash"}}},
+			Location: "s3://b/t", MetadataLocation: "s3://b/t/m.json", FormatVersion: 2,
+			CurrentSnapshotID: &head, RecordedSnapshotID: &recorded, RowCount: &rows, CreatedAt: now, UpdatedAt: now,
+		},
+	}
+	r := s.do("GET", governancePath+"/tables/main.sales.eu.orders", "")
+	require.JSONEq(t, `{"uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1","ref":"main.sales.eu.orders","catalog":"main","namespace":["sales","eu"],
+		"name":"orders","writePolicy":"open_append","classification":"restricted","identityColumns":["id"],
+		"columns":{"email":{"sensitivity":"confidential","mask":"hash"}},"rowCount":42,"currentSnapshotId":"9007199254740993",
+		"recordedSnapshotId":"7","pendingCommits":2,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
+		"metadataLocation":"s3://b/t/m.json","createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00Z"}`, string(r.body))
+
+	list := s.do("GET", governancePath+"/tables?catalog=main&after=id-0&limit=1", "").json(t)
+	require.Len(t, list["items"], 1)
+	require.Equal(t, "id-9", list["next"])
+	require.Equal(t, "main", s.ref)
+	require.Equal(t, models.TableFilter{After: "id-0", Limit: 1}, s.states)
+}
+
+func TestTableWithoutAnythingYet(t *testing.T) {
+	s := newSite(t)
+	v := s.do("GET", governancePath+"/tables/main.a.t", "").json(t)
+	require.Nil(t, v["currentSnapshotId"])
+	require.Nil(t, v["rowCount"])
+	require.Equal(t, []any{}, v["identityColumns"])
+	require.Equal(t, map[string]any{}, v["columns"])
+	require.InDelta(t, 0, v["lagSeconds"], 0)
+}
+
+func TestWritePolicies(t *testing.T) {
+	s := newSite(t)
+	for path, ref := range map[string]string{
+		"/tables/main.a.t/write-policy":               "main.a.t",
+		"/namespaces/main.a.b/default-write-policy":   "main.a.b",
+		"/catalogs/main/default-write-policy":         "main",
+		"/catalogs/my%20cat+1/default-write-policy":   "my cat+1",
+		"/namespaces/main.a%2Fb/default-write-policy": "main.a/b",
+	} {
+		s.policy = ""
+		require.Equal(t, 200, s.do("PUT", governancePath+path, `{"policy":"open_append"}`).StatusCode, path)
+		require.Equal(t, ref, s.ref)
+		require.Equal(t, models.OpenAppend, s.policy)
+	}
+	for path, body := range map[string]string{
+		"/tables/main.a.t/write-policy":             `{"policy":"wide_open"}`,
+		"/tables/main.a.u/write-policy":             `{"Policy":"open_append"}`,
+		"/namespaces/main/default-write-policy":     `{"policy":"open_append"}`,
+		"/catalogs/main.sales/default-write-policy": `{"policy":"open_append"}`,
+	} {
+		r := s.do("PUT", governancePath+path, body)
+		r.failure(t)
+		require.Equal(t, 400, r.StatusCode, path)
+	}
+}
+
+func TestClassification(t *testing.T) {
+	s := newSite(t)
+	const path = governancePath + "/tables/main.a.t/classification"
+	r := s.do("PUT", path, `{"level":"restricted","identityColumns":["id"],"columns":{"email":{"sensitivity":"confidential","tag":"email","mask":"partial"}}}`)
+	require.Equal(t, 200, r.StatusCode)
+	require.Equal(t, models.Restricted, s.govern.Level)
+	require.Equal(t, []string{"id"}, s.govern.IdentityColumns)
+	require.Equal(t, models.ColumnGovernance{Sensitivity: models.Confidential, Tag: "email", Mask: "partial"}, s.govern.Columns["email"])
+
+	s.do("PUT", path, `{"level":"public"}`)
+	require.Nil(t, s.govern.Columns, "what is not named stays")
+	require.Nil(t, s.govern.IdentityColumns)
+	s.do("PUT", path, `{"identityColumns":[],"columns":{}}`)
+	require.NotNil(t, s.govern.Columns, "what is named empty is emptied")
+	require.NotNil(t, s.govern.IdentityColumns)
+
+	for body, says := range map[string]string{
+		`{"level":"secret"}`: `"level"`,
+		`{}`:                 "changes nothing",
+		`{"level":"public","identityColums":["id"]}`:  `"identityColums" is unknown`,
+		`{"columns":{"email":{"mask":"blur"}}}`:       `"columns.email.mask"`,
+		`{"columns":{"email":{"sensitivity":"top"}}}`: `"columns.email.sensitivity"`,
+		`{"columns":{"email":"confidential"}}`:        `"columns.email" must be an object`,
+		`{"columns":{"email":{"masking":"hash"}}}`:    `"columns.email.masking" is unknown`,
+	} {
+		r := s.do("PUT", path, body)
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode)
+		require.Contains(t, message, says)
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	s := newSite(t)
+	r := s.do("POST", governancePath+"/tables/main.a.t/reconcile", "")
+	require.Equal(t, 202, r.StatusCode)
+	require.JSONEq(t, `{"workflowId":"reconcile/u/1"}`, string(r.body))
+}
+
+func TestCommits(t *testing.T) {
+	s := newSite(t)
+	s.rows = 5
+	r := s.do("GET", governancePath+"/commits?table=main.a.t&limit=2&after=101", "")
+	require.Equal(t, "main.a.t", s.ref)
+	require.Equal(t, models.CommitFilter{Before: 101, Limit: 2}, s.ledger)
+	require.Equal(t, "99", r.json(t)["next"])
+	require.Contains(t, string(r.body), `"snapshotId":"9007199254740993"`)
+	require.Contains(t, string(r.body), `"kind":"external"`)
+}
+
+func TestAuditFilters(t *testing.T) {
+	s := newSite(t)
+	s.rows = 1
+	r := s.do("GET", governancePath+"/audit?type=token.minted&principal=etl&since=2026-03-01T00:00:00%2B01:00&after=51&limit=1000&table=main.a.b.t", "")
+	require.Equal(t, 200, r.StatusCode)
+	want := models.AuditFilter{Type: "token.minted", Principal: "etl", Catalog: "main", Table: "a.b.t", Before: 51, Limit: 1000}
+	require.True(t, s.audit.Since.Equal(time.Date(2026, 2, 28, 23, 0, 0, 0, time.UTC)))
+	s.audit.Since = time.Time{}
+	require.Equal(t, want, s.audit)
+	require.Contains(t, string(r.body), `"type":"token.minted"`)
+
+	s.do("GET", governancePath+"/audit?catalog=main&table=9C12D441-03fe-4693-9a96-a0705ddf69c1", "")
+	require.Equal(t, models.AuditFilter{TableUUID: "9c12d441-03fe-4693-9a96-a0705ddf69c1", Catalog: "main", Limit: 100}, s.audit)
+
+	for _, query := range []string{"limit=1001", "limit=0", "limit=x", "after=x", "since=yesterday", "table=t", "table=.t", "catalog=b&table=a.b.c"} {
+		r := s.do(http.MethodGet, governancePath+"/audit?"+query, "")
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode, query)
+		require.True(t, strings.HasPrefix(message, "The parameter "), message)
+	}
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+)
+
+// recoverPanics answers 500 for a handler that panicked and logs the stack. When the answer had begun, the
+// connection is cut, so that no client takes half an answer for a whole one.
+func recoverPanics(log *slog.Logger) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(v)
+			}
+			log.ErrorContext(c.Request.Context(), "handler panicked",
+				"requestId", requestID(c), "route", routeOf(c), "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			c.Abort()
+			if c.Writer.Written() {
+				panic(http.ErrAbortHandler)
+			}
+			writeAnswer(c, answerFor(fmt.Errorf("panic: %v", v)))
+		}()
+		c.Next()
+	}
+}
+
+// secureHeaders forbids browsers what no answer of the APIs needs.
+func secureHeaders(c *gin.Context) {
+	h := c.Writer.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Frame-Options", "DENY")
+	if strings.HasPrefix(c.Request.URL.Path, "/api/") {
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cache-Control", "no-store")
+	}
+}
+
+// limitTime bounds the context of the request.
+func limitTime(d time.Duration) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
+		defer cancel()
+		c.Request = c.Request.WithContext(ctx)
+		c.Next()
+	}
+}
+
+// authenticate finds out who asks. Whether a read-only token may do what it asks is the use case's to say, which
+// records the refusal.
+func authenticate(who Authenticator) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		bearer, ok := bearerToken(c.Request)
+		if !ok {
+			wire.Fail(c, fault.New(fault.Unauthenticated, "This request needs a token: send the header Authorization: Bearer <token>."))
+			return
+		}
+		caller, err := who.Authenticate(c.Request.Context(), bearer)
+		if err != nil {
+			if fault.Is(err, fault.Unauthenticated) {
+				c.Header("WWW-Authenticate", `Bearer error="invalid_token"`)
+			}
+			wire.Fail(c, err)
+			return
+		}
+		caller.Origin = policy.Origin{RequestID: requestID(c), Address: c.ClientIP(), Client: client(c.Request)}
+		wire.SetCaller(c, caller)
+	}
+}
+
+func bearerToken(r *http.Request) (string, bool) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	token = strings.TrimSpace(token)
+	return token, strings.EqualFold(scheme, "Bearer") && token != ""
+}
+
+// client names the client's software, cut to a length that is fit to be stored.
+func client(r *http.Request) string {
+	const longest = 256
+	name := r.Header.Get("X-Client-Version")
+	if name == "" {
+		name = r.UserAgent()
+	}
+	name = strings.ToValidUTF8(name, "?")
+	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
+}

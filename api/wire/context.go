@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+)
+
+// callerKey is where the authentication middleware leaves the caller.
+const callerKey = "sluice.caller"
+
+// SetCaller keeps who asks for the handlers of the request.
+func SetCaller(c *gin.Context, caller policy.Caller) { c.Set(callerKey, caller) }
+
+// Caller gives who asks; the zero Caller, who holds nothing, on a route without authentication.
+func Caller(c *gin.Context) policy.Caller {
+	if v, ok := c.Get(callerKey); ok {
+		if caller, ok := v.(policy.Caller); ok {
+			return caller
+		}
+	}
+	return policy.Caller{}
+}
+
+// Handle turns a handler that returns its error into gin's shape; the error middleware writes the answer.
+func Handle(h func(*gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := h(c); err != nil {
+			Fail(c, err)
+		}
+	}
+}
+
+// Fail hands the error to the error middleware and runs no further handler.
+func Fail(c *gin.Context, err error) {
+	_ = c.Error(err)
+	c.Abort()
+}
+
+// DecodePath decodes every path parameter once. A raw "+" is a plus sign (RFC 3986), except from Iceberg's Java
+// client, whose releases up to 1.12 form-encode path segments: there it is a space.
+func DecodePath(c *gin.Context) {
+	formEncoded := strings.HasPrefix(c.GetHeader("X-Client-Version"), "Apache Iceberg")
+	for i, p := range c.Params {
+		value, err := decodeSegment(p.Value, formEncoded)
+		if err != nil {
+			Fail(c, err)
+			return
+		}
+		c.Params[i].Value = value
+	}
+}
+
+func decodeSegment(raw string, formEncoded bool) (string, error) {
+	if formEncoded {
+		raw = strings.ReplaceAll(raw, "+", "%20")
+	}
+	value, err := url.PathUnescape(raw)
+	if err != nil {
+		return "", fault.New(fault.Invalid, "The path has a broken percent-encoding. Encode names as UTF-8, each byte as %%XX.")
+	}
+	if !utf8.ValidString(value) {
+		return "", fault.New(fault.Invalid, "A name in the path is not valid UTF-8. Encode names as UTF-8, each byte as %%XX.")
+	}
+	return value, nil
+}
+
+// CheckQuery refuses a query string that cannot be decoded, which net/url would half ignore.
+func CheckQuery(c *gin.Context) {
+	if c.Request.URL.RawQuery == "" {
+		return
+	}
+	values, err := url.ParseQuery(c.Request.URL.RawQuery)
+	if err != nil {
+		Fail(c, fault.New(fault.Invalid, "The query string has a broken encoding. Percent-encode parameter values as UTF-8."))
+		return
+	}
+	for key, list := range values {
+		for _, v := range list {
+			if !utf8.ValidString(v) {
+				Fail(c, fault.New(fault.Invalid, "The query parameter %q is not valid UTF-8.", strings.ToValidUTF8(key, "?")))
+				return
+			}
+		}
+	}
+}
