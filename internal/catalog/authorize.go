@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// tablePlace is where a table is or would be: its catalog and its namespace, with the ids that grants may be on.
+type tablePlace struct {
+	cat  models.Catalog
+	ns   models.Namespace
+	path policy.Path // of the namespace
+}
+
+func (p tablePlace) name(table string) string {
+	return models.TableIdent{Namespace: p.ns.Key.Levels(), Name: table}.String()
+}
+
+func (p tablePlace) tablePath(id string) policy.Path {
+	path := p.path
+	path.TableID = id
+	return path
+}
+
+// refuseReadOnly keeps tokens without canWrite from every mutation, whatever their principal holds.
+func refuseReadOnly(caller policy.Caller, what string) error {
+	if caller.ReadOnly {
+		return fault.New(fault.Forbidden, "This token is read-only and may not %s. Use a token minted with canWrite.", what)
+	}
+	return nil
+}
+
+// require answers 403 naming the privilege and the object, for callers who may see that it exists.
+func require(caller policy.Caller, p models.Privilege, at policy.Path, object string) error {
+	if caller.Has(p, at) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Principal %s lacks the privilege %s on %s.", caller.Principal, p, object)
+}
+
+func namespacePath(cat models.Catalog, chain []models.Namespace) policy.Path {
+	ids := make([]string, len(chain))
+	for i, ns := range chain {
+		ids[i] = ns.ID
+	}
+	return policy.Path{CatalogID: cat.ID, NamespaceIDs: ids}
+}
+
+// namespaceChain finds a namespace with its ancestors. To a caller who may not see it, it does not exist.
+func (s *Service) namespaceChain(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string) ([]models.Namespace, policy.Path, error) {
+	if len(levels) == 0 {
+		return nil, policy.Path{}, fault.New(fault.Invalid, "A namespace has at least one level.")
+	}
+	chain, err := s.store.NamespacePath(ctx, cat.ID, models.KeyOf(levels))
+	if err != nil {
+		return nil, policy.Path{}, err
+	}
+	path := namespacePath(cat, chain)
+	if !seesNamespace(caller, path) {
+		return nil, policy.Path{}, noSuchNamespace(levels)
+	}
+	return chain, path, nil
+}
+
+// seesNamespace: whoever may list it, or tables in it, knows that it exists.
+func seesNamespace(caller policy.Caller, at policy.Path) bool {
+	return caller.Has(models.NamespaceList, at) || caller.Has(models.TableList, at)
+}
+
+// place finds the namespace that a table is to be looked for or made in.
+func (s *Service) place(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string) (tablePlace, error) {
+	chain, path, err := s.namespaceChain(ctx, caller, cat, levels)
+	if err != nil {
+		return tablePlace{}, err
+	}
+	return tablePlace{cat: cat, ns: chain[len(chain)-1], path: path}, nil
+}
+
+// find looks a table up; to a caller who may not list it, it does not exist. A missing namespace is a missing table.
+func (s *Service) find(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (tablePlace, models.Table, error) {
+	chain, err := s.store.NamespacePath(ctx, cat.ID, models.KeyOf(ident.Namespace))
+	if fault.Is(err, fault.NotFound) {
+		return tablePlace{}, models.Table{}, noSuchTable(ident)
+	}
+	if err != nil {
+		return tablePlace{}, models.Table{}, err
+	}
+	at := tablePlace{cat: cat, ns: chain[len(chain)-1], path: namespacePath(cat, chain)}
+	row, err := s.store.TableByName(ctx, at.ns.ID, ident.Name)
+	if fault.Is(err, fault.NotFound) || err == nil && !caller.Has(models.TableList, at.tablePath(row.ID)) {
+		return at, models.Table{}, noSuchTable(ident)
+	}
+	return at, row, err
+}
+
+func noSuchNamespace(levels []string) error {
+	return fault.About(fault.NotFound, fault.Namespace, "Namespace does not exist: %s", models.KeyOf(levels))
+}
+
+func noSuchTable(ident models.TableIdent) error {
+	return fault.About(fault.NotFound, fault.Table, "Table does not exist: %s", ident)
+}

@@ -1,0 +1,140 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// describe fills a plan's effects: a ledger row for every added snapshot, and the audit event of the commit.
+func (s *Service) describe(caller policy.Caller, p *plan, kind models.CommitKind, actions []string, c metadata.Changes) {
+	row := p.row
+	row.UUID = p.next.UUID()
+	typ, ids := models.AuditTableCommitted, make([]string, 0, len(c.AddedSnapshots))
+	if p.creates {
+		typ = models.AuditTableCreated
+	}
+	refs := c.NetRefs()
+	for _, snap := range c.AddedSnapshots {
+		ref := ""
+		for _, r := range refs {
+			if r.After != nil && r.After.SnapshotID == snap.ID {
+				ref = r.Name
+			}
+		}
+		p.effects.Commits = append(p.effects.Commits, s.ledgerRow(caller, p.at, row, snap, ref, kind))
+		ids = append(ids, strconv.FormatInt(snap.ID, 10))
+	}
+	event := s.tableEvent(caller, typ, p.at, row, map[string]any{
+		"kind": kind, "actions": actions, "snapshots": ids, "client": caller.Origin.Client,
+	})
+	if len(c.AddedSnapshots) > 0 {
+		event.SnapshotID = &c.AddedSnapshots[len(c.AddedSnapshots)-1].ID
+	}
+	p.effects.Audit = []models.AuditEvent{event}
+}
+
+func (s *Service) ledgerRow(caller policy.Caller, at tablePlace, row models.Table, snap metadata.Snapshot, ref string, kind models.CommitKind) models.Commit {
+	return models.Commit{
+		CatalogID: at.cat.ID, TableID: row.ID, TableUUID: row.UUID, TableName: at.name(row.Name),
+		SnapshotID: snap.ID, ParentSnapshotID: snap.ParentID, SequenceNumber: snap.SequenceNumber, Ref: ref,
+		Operation: snap.Operation, Summary: models.JSON[map[string]string]{V: snap.Summary}, Kind: kind,
+		Writer: models.JSON[models.Writer]{V: models.Writer{
+			Principal: caller.Principal, TokenID: caller.TokenID, Engine: engineOf(snap.Summary, caller.Origin.Client),
+			Client: caller.Origin.Client, RequestID: caller.Origin.RequestID, Address: caller.Origin.Address,
+		}},
+		CommittedAt: s.now(), Status: models.CommitPending,
+	}
+}
+
+// engineOf names the engine by what it writes into its snapshots, else by how its client introduces itself.
+func engineOf(summary map[string]string, client string) string {
+	if name := summary["engine-name"]; name != "" {
+		return name
+	}
+	switch {
+	case summary["flink.job-id"] != "":
+		return "flink"
+	case summary["kafka.connect.commit-id"] != "":
+		return "kafka-connect"
+	case summary["spark.app.id"] != "":
+		return "spark"
+	}
+	lower := strings.ToLower(client)
+	for _, engine := range [...]string{"pyiceberg", "duckdb", "spark", "flink", "trino", "iceberg-go", "iceberg"} {
+		if strings.Contains(lower, engine) {
+			return engine
+		}
+	}
+	return ""
+}
+
+// pointTo makes a row point to a document at a location. The row keeps the table's location in its one spelling, so
+// that tables can be compared.
+func (s *Service) pointTo(row *models.Table, doc *metadata.Document, location string) error {
+	normal, err := s.locations.Normalize(doc.Location())
+	if err != nil {
+		return err
+	}
+	row.UUID, row.Location = doc.UUID(), normal
+	row.MetadataLocation, row.FormatVersion = location, doc.FormatVersion()
+	row.CurrentSnapshotID = nil
+	if head, ok := doc.CurrentSnapshotID(); ok {
+		row.CurrentSnapshotID = &head
+	}
+	return nil
+}
+
+// newMetadataLocation names the file after the previous one: metadata/<5-digit version>-<uuid>.metadata.json, with
+// .gz before .metadata where the table wants compression. A write.metadata.path moves the folder.
+func newMetadataLocation(doc *metadata.Document, previous string) string {
+	properties := doc.Properties()
+	folder := strings.TrimRight(properties["write.metadata.path"], "/")
+	if folder == "" {
+		folder = strings.TrimRight(doc.Location(), "/") + "/metadata"
+	}
+	gz := ""
+	if strings.EqualFold(properties["write.metadata.compression-codec"], "gzip") {
+		gz = ".gz"
+	}
+	version := 0
+	if previous != "" {
+		version = metadata.MetadataLocationVersion(previous) + 1
+	}
+	return fmt.Sprintf("%s/%05d-%s%s.metadata.json", folder, version, uuid.NewString(), gz)
+}
+
+func (s *Service) writeDocument(ctx context.Context, location string, doc *metadata.Document) error {
+	data := doc.Bytes()
+	if strings.HasSuffix(location, ".gz.metadata.json") {
+		var buf bytes.Buffer
+		zw := gzip.NewWriter(&buf)
+		_, _ = zw.Write(data) // a bytes.Buffer does not fail
+		_ = zw.Close()
+		data = buf.Bytes()
+	}
+	return s.files.CreateFile(ctx, location, data)
+}
+
+// discard removes metadata files that a failed commit wrote, best effort: they are referenced by nothing. When the
+// outcome is in doubt they may be current, and stay.
+func (s *Service) discard(ctx context.Context, cause error, locations ...string) {
+	if fault.Is(cause, fault.UnknownState) {
+		return
+	}
+	for _, location := range locations {
+		if err := s.files.DeleteFile(ctx, location); err != nil {
+			s.log.WarnContext(ctx, "an unused metadata file stays behind", "location", location, "error", err)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// attempt starts the question to the policy with what is known before anything is read.
+func (s *Service) attempt(caller policy.Caller, at tablePlace, row models.Table, in CommitInput) policy.Attempt {
+	path := at.path
+	if row.MetadataLocation != "" {
+		path = at.tablePath(row.ID)
+	}
+	actions := make([]string, len(in.Updates))
+	for i, u := range in.Updates {
+		actions[i] = u.Action
+	}
+	return policy.Attempt{
+		Table: at.cat.Name + "." + at.name(row.Name), Policy: row.WritePolicy, EngineToken: caller.EngineToken,
+		Has:            func(p models.Privilege) bool { return caller.Has(p, path) },
+		ReservedPrefix: s.stamps.prefix, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
+		Change: policy.Change{Actions: actions},
+	}
+}
+
+// judge refuses what can be refused by the actions alone.
+func (s *Service) judge(ctx context.Context, caller policy.Caller, p *plan, attempt policy.Attempt) error {
+	if len(attempt.Change.Actions) == 0 {
+		return nil
+	}
+	_, err := s.decide(ctx, caller, p, attempt)
+	return err
+}
+
+// decide asks the policy and records a refusal in the audit before the client hears of it.
+func (s *Service) decide(ctx context.Context, caller policy.Caller, p *plan, attempt policy.Attempt) (models.CommitKind, error) {
+	d := policy.Decide(attempt)
+	if d.Allowed {
+		return d.Kind, nil
+	}
+	event := s.tableEvent(caller, models.AuditCommitDenied, p.at, p.row, map[string]any{
+		"rule": d.Rule, "policy": attempt.Policy, "actions": attempt.Change.Actions, "client": caller.Origin.Client,
+	})
+	event.Allowed, event.Reason = false, d.Err.Error()
+	if err := s.store.AppendAudit(ctx, event); err != nil {
+		return "", err
+	}
+	return "", d.Err
+}

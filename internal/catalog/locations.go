@@ -1,0 +1,72 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+)
+
+// Locations is the rules of storage locations; internal/objects has them.
+type Locations interface {
+	// Normalize gives a location's one spelling, or fault.Invalid saying what is wrong with it.
+	Normalize(location string) (string, error)
+	// Within tells whether location is prefix or lies below it, by whole segments.
+	Within(prefix, location string) bool
+}
+
+// pathProperties name folders that engines write a table's files to instead of its location.
+var pathProperties = [...]string{"write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"}
+
+// newLocation is where a table of the name goes: always a fresh folder, so that a dropped table's late writer can
+// never put files into the table recreated under its name.
+func newLocation(at tablePlace, name string) string {
+	return namespaceLocation(at.cat, at.ns) + "/" + pathSegment(name) + "-" + strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
+}
+
+// checkInside keeps a location inside the catalog's base.
+func (s *Service) checkInside(cat models.Catalog, location string) error {
+	if _, err := s.locations.Normalize(location); err != nil {
+		return err
+	}
+	if !s.locations.Within(cat.BaseLocation, location) {
+		return fault.New(fault.Forbidden, "The location %s is outside catalog %s. Its locations start with %s.", location, cat.Name, cat.BaseLocation)
+	}
+	return nil
+}
+
+// checkTableLocation keeps a table inside its catalog and apart from every other table; selfID is its own row, if any.
+func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, location, selfID string) error {
+	if err := s.checkInside(at.cat, location); err != nil {
+		return err
+	}
+	normal, err := s.locations.Normalize(location)
+	if err != nil {
+		return err
+	}
+	other, err := s.store.OverlappingTable(ctx, at.cat.ID, normal, selfID)
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return locationTaken(location, other)
+	}
+	return nil
+}
+
+func locationTaken(location, table string) error {
+	return fault.New(fault.Forbidden, "The location %s overlaps that of table %s. Choose another, or leave it out for a folder of the table's own.", location, table)
+}
+
+// checkPathProperties keeps the folders that properties redirect files to inside the table.
+func (s *Service) checkPathProperties(location string, properties map[string]string) error {
+	for _, key := range pathProperties {
+		if path, ok := properties[key]; ok && !s.locations.Within(location, path) {
+			return fault.New(fault.Forbidden, "The property %s must name a folder inside the table's location %s.", key, location)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// Store keeps catalogs, namespaces and table pointers. Every mutation is one transaction with its audit event.
+// Absent rows are fault.NotFound with their subject, taken names fault.AlreadyExists, a lost compare-and-swap
+// fault.Conflict, a commit whose outcome is in doubt fault.UnknownState; any other error means nothing was written.
+type Store interface {
+	NamespaceStore
+	TableStore
+	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
+	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
+	UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error // compare-and-swap on Version
+	AppendAudit(ctx context.Context, event models.AuditEvent) error
+}
+
+// NamespaceStore keeps namespaces.
+type NamespaceStore interface {
+	CreateNamespace(ctx context.Context, ns models.Namespace, event models.AuditEvent) error
+	// NamespacePath gives the namespace of the key preceded by its ancestors, outermost first.
+	NamespacePath(ctx context.Context, catalogID string, key models.NamespaceKey) ([]models.Namespace, error)
+	// ListNamespaces gives the direct children of parent ("" for the top level) in order of their keys.
+	ListNamespaces(ctx context.Context, catalogID string, parent models.NamespaceKey, page Page) ([]models.Namespace, error)
+	UpdateNamespace(ctx context.Context, ns models.Namespace, event models.AuditEvent) error // compare-and-swap on Version
+	// DropNamespace answers fault.NotEmpty while it has tables or namespaces.
+	DropNamespace(ctx context.Context, id string, event models.AuditEvent) error
+}
+
+// TableStore keeps table pointers and the commit ledger.
+type TableStore interface {
+	TableByName(ctx context.Context, namespaceID, name string) (models.Table, error)
+	TableByID(ctx context.Context, id string) (models.Table, error)
+	ListTables(ctx context.Context, namespaceID string, page Page) ([]models.Table, error)
+	CreateTable(ctx context.Context, t models.Table, effects Effects) error
+	// SwapTables moves every pointer or none.
+	SwapTables(ctx context.Context, swaps []Swap) error
+	DropTable(ctx context.Context, id string, event models.AuditEvent) error
+	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
+	// UpdateGovernance stores policy, classification, identity columns and columns of t alone.
+	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
+	// OverlappingTable gives the name of a table of the catalog, other than exceptID, whose location contains, equals
+	// or lies in location; "" if there is none.
+	OverlappingTable(ctx context.Context, catalogID, location, exceptID string) (string, error)
+}
+
+// Page asks for a slice of a list in order of names: those after After, at most Limit (0: all).
+type Page struct {
+	After string
+	Limit int
+}
+
+// Effects is what is written in the transaction of a pointer change: ledger rows, an outbox event for each, audit.
+type Effects struct {
+	Commits []models.Commit
+	Audit   []models.AuditEvent
+}
+
+// Swap moves one table's pointer if its row still has the version of Table.
+type Swap struct {
+	Table   models.Table // the row as it is to be, Version as it was read
+	Effects Effects
+}
+
+// Files reads and writes metadata files. Locations are absolute URIs.
+type Files interface {
+	ReadFile(ctx context.Context, location string) ([]byte, error)
+	// CreateFile never overwrites: an existing file is fault.AlreadyExists.
+	CreateFile(ctx context.Context, location string, data []byte) error
+	DeleteFile(ctx context.Context, location string) error
+}
+
+// Inspector reads a new snapshot's manifest list and says what it truly does.
+type Inspector interface {
+	Inspect(ctx context.Context, in Inspection) (policy.SnapshotFacts, error)
+}
+
+// Inspection is one added snapshot to read.
+type Inspection struct {
+	FormatVersion int
+	Snapshot      metadata.Snapshot
+	Parent        *metadata.Snapshot // nil for the first
+	Location      string             // of the table: every file must lie in it
+}
+
+// Waker is told that the outbox has something new.
+type Waker interface{ Wake() }
+
+// Reports is the read side for governance: tables with their state, the ledger, the audit.
+type Reports interface {
+	TableState(ctx context.Context, tableID string) (models.TableState, error)
+	TableStates(ctx context.Context, f models.TableFilter) ([]models.TableState, error)
+	Commits(ctx context.Context, f models.CommitFilter) ([]models.Commit, error)
+	AuditEvents(ctx context.Context, f models.AuditFilter) ([]models.AuditEvent, error)
+	// FindTable gives the tables of a uuid; catalogID "" looks in all catalogs.
+	FindTable(ctx context.Context, catalogID, uuid string) ([]models.Table, error)
+}
+
+// Reconciler takes a wish to have a snapshot reconciled now, durably, and gives the ID of the workflow that does it.
+type Reconciler interface {
+	RequestReconcile(ctx context.Context, event models.OutboxEvent) (workflowID string, err error)
+}

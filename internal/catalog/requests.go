@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"encoding/json"
+
+	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/models"
+)
+
+// NamespaceInput asks for a new namespace.
+type NamespaceInput struct {
+	Levels     []string
+	Properties map[string]string
+}
+
+// NamespaceView is a namespace as clients see it; Properties always has "location".
+type NamespaceView struct {
+	Levels     []string
+	Properties map[string]string
+}
+
+// PropertiesUpdate sets and removes namespace properties; a key in both is fault.Unprocessable.
+type PropertiesUpdate struct {
+	Updates  map[string]string
+	Removals []string
+}
+
+// PropertiesResult says which keys were set, removed, or not there to remove.
+type PropertiesResult struct{ Updated, Removed, Missing []string }
+
+// CreateTableInput is the create-table request; the raw parts are as the client sent them.
+type CreateTableInput struct {
+	Namespace     []string
+	Name          string
+	Location      string // "" for Sluice's choice
+	Schema        json.RawMessage
+	PartitionSpec json.RawMessage
+	WriteOrder    json.RawMessage
+	Properties    map[string]string
+	Stage         bool
+}
+
+// RegisterInput registers a table by its metadata file.
+type RegisterInput struct {
+	Namespace        []string
+	Name             string
+	MetadataLocation string
+	Overwrite        bool
+}
+
+// CommitInput is one table's commit: requirements to hold, updates to apply in order.
+type CommitInput struct {
+	Table        models.TableIdent
+	Requirements []metadata.Requirement
+	Updates      []metadata.Update
+}
+
+// TableView is a table as loaded: its row, its document and where that is.
+type TableView struct {
+	Row              models.Table
+	Document         *metadata.Document
+	MetadataLocation string // "" when staged
+}
+
+// ListPage is one page of names; Next is "" at the end.
+type ListPage[T any] struct {
+	Items []T
+	Next  string
+}
+
+// GovernanceInput sets a table's classification and columns.
+type GovernanceInput struct {
+	Level           models.Classification
+	IdentityColumns []string
+	Columns         map[string]models.ColumnGovernance
+}

@@ -1,0 +1,26 @@
+package catalog
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	maxAttempts = 8 // of a lost swap whose requirements still hold, before the client is asked to refresh
+	firstPause  = 5 * time.Millisecond
+	lastPause   = 200 * time.Millisecond
+)
+
+// pause waits a jittered, doubling time before another attempt, or until the client is gone.
+func pause(ctx context.Context, attempt int) error {
+	limit := min(firstPause<<attempt, lastPause)
+	timer := time.NewTimer(rand.N(limit) + time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

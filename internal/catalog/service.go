@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// Deps is what a Service needs; Waker and Logger may be nil.
+type Deps struct {
+	Store      Store
+	Reports    Reports
+	Files      Files
+	Locations  Locations
+	Inspector  Inspector
+	Reconciler Reconciler
+	Waker      Waker
+	Logger     *slog.Logger
+	Now        func() time.Time
+
+	ReservedPrefix string // of the governance properties, such as "sluice."
+	CacheBytes     int64  // budget of the metadata cache, shared by all tables
+}
+
+// Service is the catalog's use cases. It is safe for concurrent use; many processes may share one Store.
+type Service struct {
+	store      Store
+	reports    Reports
+	files      Files
+	locations  Locations
+	inspector  Inspector
+	reconciler Reconciler
+	waker      Waker
+	log        *slog.Logger
+	now        func() time.Time
+	stamps     stamps
+	documents  *documents
+	locks      *keyedLocks
+}
+
+// New makes a Service.
+func New(d Deps) *Service {
+	s := &Service{
+		store: d.Store, reports: d.Reports, files: d.Files, locations: d.Locations, inspector: d.Inspector,
+		reconciler: d.Reconciler, waker: d.Waker, log: d.Logger, now: d.Now,
+		stamps: stamps{prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: newKeyedLocks(),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// Resolve finds the catalog of a warehouse name: "" is the token's own. A catalog that the token does not open is
+// as absent as one that does not exist.
+func (s *Service) Resolve(ctx context.Context, caller policy.Caller, warehouse string) (models.Catalog, error) {
+	if warehouse == "" {
+		if caller.CatalogID == "" {
+			return models.Catalog{}, fault.New(fault.Invalid, "Name a warehouse: this token opens more than one catalog.")
+		}
+		return s.store.CatalogByID(ctx, caller.CatalogID)
+	}
+	cat, err := s.store.CatalogByName(ctx, warehouse)
+	if err == nil && caller.CatalogID != "" && caller.CatalogID != cat.ID {
+		err = fault.About(fault.NotFound, fault.Catalog, "Warehouse does not exist: %s", warehouse)
+	}
+	return cat, err
+}
+
+// event starts the audit row of an allowed effect; callers add what it was on.
+func (s *Service) event(caller policy.Caller, typ models.AuditType, cat models.Catalog, details map[string]any) models.AuditEvent {
+	return models.AuditEvent{
+		EventID: uuid.NewString(), Type: typ, At: s.now(), Principal: caller.Principal, TokenID: caller.TokenID,
+		Catalog: cat.Name, Allowed: true, RequestID: caller.Origin.RequestID, Address: caller.Origin.Address,
+		Details: models.JSON[map[string]any]{V: details},
+	}
+}
+
+func (s *Service) tableEvent(caller policy.Caller, typ models.AuditType, at tablePlace, row models.Table, details map[string]any) models.AuditEvent {
+	e := s.event(caller, typ, at.cat, details)
+	e.Namespace, e.Table, e.TableUUID = at.ns.Key.String(), at.name(row.Name), row.UUID
+	return e
+}
+
+func (s *Service) namespaceEvent(caller policy.Caller, typ models.AuditType, cat models.Catalog, key models.NamespaceKey, details map[string]any) models.AuditEvent {
+	e := s.event(caller, typ, cat, details)
+	e.Namespace = key.String()
+	return e
+}
