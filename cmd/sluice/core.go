@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluice-data/sluice/internal/access"
+	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/objects"
+	"github.com/sluice-data/sluice/internal/reconcile"
+	"github.com/sluice-data/sluice/internal/store"
+	"github.com/sluice-data/sluice/internal/telemetry"
+	"github.com/sluice-data/sluice/models"
+	"github.com/sluice-data/sluice/workflows"
+)
+
+// metadataCache is the budget of the cache of table metadata, in bytes.
+const metadataCache = 64 << 20
+
+// base is what every server command has: settings, rows, files, and how to tell about itself.
+type base struct {
+	cfg     *config.Config
+	log     *slog.Logger
+	metrics *prometheus.Registry
+	store   *store.Store
+	files   *objects.Router
+}
+
+// openBase opens database and object store as configured.
+func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databaseURL string, warehouses []string) (*base, error) {
+	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild())}
+	var err error
+	b.store, err = store.Open(ctx, store.Config{URL: databaseURL, MaxConns: cfg.Database.MaxConns, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	if b.files, err = openFiles(ctx, cfg, warehouses); err != nil {
+		return nil, errors.Join(err, b.store.Close())
+	}
+	return b, nil
+}
+
+func openFiles(ctx context.Context, cfg *config.Config, warehouses []string) (*objects.Router, error) {
+	s := cfg.Storage
+	return objects.Open(ctx, objects.Config{Roots: warehouses, S3: objects.S3Config{
+		Endpoint: s.S3Endpoint, Region: s.S3Region, PathStyle: s.S3PathStyle,
+		AccessKey: s.S3AccessKey, SecretKey: s.S3SecretKey.Reveal(),
+	}})
+}
+
+// warehouses gives the configured roots as URIs.
+func warehouses(cfg *config.Config) []string {
+	roots := make([]string, len(cfg.Storage.Warehouses))
+	for i, root := range cfg.Storage.Warehouses {
+		if filepath.IsAbs(root) {
+			root = "file://" + root
+		}
+		roots[i] = root
+	}
+	return roots
+}
+
+func (b *base) close() {
+	if err := errors.Join(b.files.Close(), b.store.Close()); err != nil {
+		b.log.Warn("database or object store did not close cleanly", "error", err)
+	}
+}
+
+// newCatalog makes the catalog's use cases. waker may be nil when no dispatcher runs in this process.
+func (b *base) newCatalog(starter *workflows.Starter, waker catalog.Waker) *catalog.Service {
+	return catalog.New(catalog.Deps{
+		Store: b.store, Reports: b.store, Files: b.files, Locations: locations{},
+		Inspector:  reconcile.NewInspector(b.files, objects.WithinStrings),
+		Reconciler: reconciler{starter}, Waker: waker,
+		Logger: b.log, Now: time.Now,
+		ReservedPrefix: b.cfg.ReservedPrefix, CacheBytes: metadataCache,
+	})
+}
+
+func (b *base) newTokens() *access.Tokens { return access.NewTokens(b.store, time.Now) }
+
+// locations are the location rules of internal/objects, as the catalog asks for them.
+type locations struct{}
+
+func (locations) Normalize(location string) (string, error) {
+	l, err := objects.Parse(location)
+	return l.String(), err
+}
+
+func (locations) Within(prefix, location string) bool { return objects.WithinStrings(prefix, location) }
+
+// reconciler takes people's wishes for a reconciliation to Temporal.
+type reconciler struct{ starter *workflows.Starter }
+
+func (r reconciler) RequestReconcile(ctx context.Context, event models.OutboxEvent) (string, error) {
+	return r.starter.ReconcileNow(ctx, workflows.TargetOf(event))
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-data/sluice/internal/config"
+)
+
+// diagnosisTimeout bounds one check of doctor.
+const diagnosisTimeout = 15 * time.Second
+
+// The outcomes of a check.
+const (
+	wellOutcome = "ok"
+	warnOutcome = "warning"
+	failOutcome = "wrong"
+)
+
+// finding is what a check of doctor found.
+type finding struct {
+	Check  string `json:"check"`
+	Result string `json:"result"`
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+func well(detail string) finding { return finding{Result: wellOutcome, Detail: detail} }
+func warn(detail, remedy string) finding {
+	return finding{Result: warnOutcome, Detail: detail, Remedy: remedy}
+}
+func broken(detail, remedy string) finding {
+	return finding{Result: failOutcome, Detail: detail, Remedy: remedy}
+}
+
+// diagnosis is one check of doctor.
+type diagnosis struct {
+	name string
+	run  func(context.Context) finding
+}
+
+func (c *cli) doctorCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check database, schema, Temporal, warehouse, clocks, disk and ports",
+		Long: "Checks what Sluice needs and says what is wrong and how to mend it; it ends with 1 when something is wrong.\n" +
+			"With SLUICE_DATABASE_URL set it checks what api and worker use, else the data folder, whether serve runs or not.",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.diagnose(cmd.Context()) },
+	}
+	c.bindAll(cmd, config.Embedded, config.External)
+	c.outputFlag(cmd)
+	return cmd
+}
+
+func (c *cli) diagnose(ctx context.Context) error {
+	checks := c.embeddedDiagnoses()
+	if c.cfg.Database.URL != "" {
+		checks = c.externalDiagnoses()
+	}
+	rows := make([]map[string]any, 0, len(checks))
+	wrong := 0
+	for _, check := range checks {
+		found := runDiagnosis(ctx, check)
+		if found.Result == failOutcome {
+			wrong++
+		}
+		rows = append(rows, map[string]any{"check": check.name, "result": found.Result, "detail": found.Detail, "remedy": found.Remedy})
+	}
+	err := c.show(rows, columns{{"CHECK", "check"}, {"RESULT", "result"}, {"DETAIL", "detail"}, {"REMEDY", "remedy"}})
+	if err == nil && wrong > 0 {
+		err = errors.New("something is wrong: see above for what to do")
+	}
+	return err
+}
+
+func runDiagnosis(ctx context.Context, d diagnosis) finding {
+	ctx, cancel := context.WithTimeout(ctx, diagnosisTimeout)
+	defer cancel()
+	return d.run(ctx)
+}

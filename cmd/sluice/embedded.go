@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/store"
+	"github.com/sluice-data/sluice/internal/temporalx"
+	"github.com/sluice-data/sluice/models"
+	"github.com/sluice-data/sluice/worker"
+	"github.com/sluice-data/sluice/workflows"
+)
+
+const (
+	// drainTimeout is what requests under way get at a stop.
+	drainTimeout = 2 * time.Second
+	// embeddedWorkerStop is what activities under way get; they are safe to repeat.
+	embeddedWorkerStop = time.Second
+	// stopTimeout bounds a whole stop: whatever hangs then is safe to be killed.
+	stopTimeout = 9 * time.Second
+)
+
+// embedded is a running serve: everything in this process, on one data folder.
+type embedded struct {
+	log      *slog.Logger
+	folder   *dataFolder
+	root     rootState
+	file     bootstrapFile
+	http     *httpServer
+	fatal    chan error
+	cleanups []func() // run in reverse
+}
+
+// startEmbedded starts every part and returns once everything works. Whatever fails, nothing is left running.
+func startEmbedded(ctx context.Context, cfg *config.Config, log *slog.Logger) (*embedded, error) {
+	e := &embedded{log: log, fatal: make(chan error, 4)}
+	if err := e.start(ctx, cfg); err != nil {
+		e.stop()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *embedded) start(ctx context.Context, cfg *config.Config) (err error) {
+	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
+		return err
+	}
+	e.onStop(e.folder.release)
+	if e.http, err = listen(cfg.Listen, e.log); err != nil {
+		return err
+	}
+	if err := e.folder.withdraw(); err != nil {
+		return err
+	}
+	b, err := e.openStorage(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	temporal, err := e.startTemporal(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := e.startServices(ctx, b, temporal); err != nil {
+		return err
+	}
+	return e.announce(cfg)
+}
+
+func (e *embedded) onStop(f func()) { e.cleanups = append(e.cleanups, f) }
+
+// openStorage opens database and warehouse and makes the root principal in a new one.
+func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, error) {
+	url, roots := cfg.Database.URL.Reveal(), warehouses(cfg)
+	if url == "" {
+		url = e.folder.databaseURL()
+	}
+	if len(roots) == 0 {
+		roots = []string{e.folder.warehouse()}
+	}
+	b, err := openBase(ctx, cfg, e.log, url, roots)
+	if err != nil {
+		return nil, err
+	}
+	e.onStop(b.close)
+	if strings.HasPrefix(url, "sqlite") || cfg.Database.Migrate {
+		err = store.Migrate(ctx, b.store)
+	} else {
+		err = b.store.CheckSchema(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.root, err = b.ensureRoot(ctx, e.folder, roots[0])
+	return b, err
+}
+
+func (e *embedded) startTemporal(ctx context.Context, cfg *config.Config) (client.Client, error) {
+	t := cfg.Temporal
+	if err := os.MkdirAll(e.folder.temporalDir(), 0o700); err != nil {
+		return nil, unusable(e.folder.path, err)
+	}
+	server, err := temporalx.StartServer(ctx, temporalx.ServerOptions{
+		DataDir: e.folder.temporalDir(), IP: t.IP, FrontendPort: t.Port, UIPort: t.UIPort,
+		Namespace: t.Namespace, Retention: t.Retention, Logger: e.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.onStop(server.Stop)
+	e.file.TemporalAddress, e.file.TemporalUIURI = server.Address(), server.UIAddress()
+	c, err := temporalx.Dial(ctx, temporalx.ClientOptions{Address: server.Address(), Namespace: t.Namespace, Logger: e.log})
+	if err != nil {
+		return nil, err
+	}
+	e.onStop(c.Close)
+	return c, temporalx.EnsureNamespace(ctx, c, t.Namespace, t.Retention, workflows.SearchAttributes())
+}
+
+// startServices starts what runs on database, warehouse and Temporal, the API last.
+func (e *embedded) startServices(ctx context.Context, b *base, c client.Client) error {
+	if err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval}); err != nil {
+		return err
+	}
+	starter := workflows.NewStarter(c, b.store)
+	dispatcher, err := b.newDispatcher(starter)
+	if err != nil {
+		return err
+	}
+	cat := b.newCatalog(starter, dispatcher)
+	w := b.newWorker(c, cat, starter, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
+		e.fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
+	}})
+	e.onStop(w.Stop)
+	if err := w.Start(); err != nil {
+		return err
+	}
+	e.onStop(background(dispatcher.Run))
+	e.http.use(b.router(cat, b.databaseCheck(), temporalCheck(c)))
+	return nil
+}
+
+// announce writes bootstrap.json, for which scripts wait.
+func (e *embedded) announce(cfg *config.Config) error {
+	base := e.http.base()
+	if cfg.PublicURL != "" {
+		base = strings.TrimRight(cfg.PublicURL, "/")
+	}
+	file := newBootstrapFile(base)
+	file.TemporalAddress, file.TemporalUIURI = e.file.TemporalAddress, e.file.TemporalUIURI
+	file.Catalog, file.Principal, file.rootCredentials = cfg.Catalog, models.RootPrincipal, e.root.rootCredentials
+	e.file = file
+	return writeJSONFile(e.folder.file(bootstrapName), file)
+}
+
+// stop ends everything in reverse order of its start, but the API first, within stopTimeout.
+func (e *embedded) stop() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if e.http != nil {
+			e.http.drain(drainTimeout)
+		}
+		for i := len(e.cleanups) - 1; i >= 0; i-- {
+			e.cleanups[i]()
+		}
+		e.cleanups = nil
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopTimeout):
+		e.log.Warn("some parts are still stopping; nothing is lost", "waited", stopTimeout)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// The output formats.
+const (
+	formatTable = "table"
+	formatJSON  = "json"
+)
+
+// column is one column of a table: its heading, and the dotted path of its value in a row.
+type column struct{ heading, path string }
+
+type columns []column
+
+func (c *cli) outputFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.format, "output", "o", formatTable, "table or json")
+	check := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if c.format != formatTable && c.format != formatJSON {
+			return usageError{fmt.Errorf("output %q is neither table nor json", c.format)}
+		}
+		if check != nil {
+			return check(cmd, args)
+		}
+		return nil
+	}
+}
+
+// show prints rows in the chosen format.
+func (c *cli) show(rows []map[string]any, cols columns) error {
+	if c.format == formatJSON {
+		return c.showJSON(rows)
+	}
+	return writeTable(c.out, rows, cols)
+}
+
+func (c *cli) showJSON(v any) error {
+	e := json.NewEncoder(c.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// showObject prints one object: as JSON, or a line per field in order of the paths, then the rest by name.
+func (c *cli) showObject(object map[string]any, first ...string) error {
+	if c.format == formatJSON {
+		return c.showJSON(object)
+	}
+	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(k string) bool { return slices.Contains(first, k) })
+	for _, key := range append(slices.Clone(first), rest...) {
+		if v, ok := object[key]; ok {
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", key, cell(v))
+		}
+	}
+	return w.Flush()
+}
+
+func writeTable(out io.Writer, rows []map[string]any, cols columns) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	line := make([]string, len(cols))
+	for i, col := range cols {
+		line[i] = col.heading
+	}
+	_, _ = fmt.Fprintln(w, strings.Join(line, "\t"))
+	for _, row := range rows {
+		for i, col := range cols {
+			line[i] = cell(lookup(row, col.path))
+		}
+		_, _ = fmt.Fprintln(w, strings.Join(line, "\t"))
+	}
+	return w.Flush()
+}
+
+func lookup(row map[string]any, path string) any {
+	name, rest, nested := strings.Cut(path, ".")
+	if !nested {
+		return row[name]
+	}
+	inner, _ := row[name].(map[string]any)
+	return lookup(inner, rest)
+}
+
+// cell gives a value on one line; control characters cannot reach the terminal.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case string:
+		return printable(v)
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.Number:
+		return v.String()
+	case []any:
+		items := make([]string, len(v))
+		for i := range v {
+			items[i] = cell(v[i])
+		}
+		return strings.Join(items, ",")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return printable(string(b))
+}
+
+func printable(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return strings.Map(func(r rune) rune {
+		if strconv.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-data/sluice/models"
+)
+
+func (c *cli) policyCommand() *cobra.Command {
+	return group("policy", "Show and set what outside engines may commit",
+		c.policyGetCommand(), c.policySetCommand(), c.policySetDefaultCommand())
+}
+
+const policyNames = "POLICY is governed_only (no outside commit), open_append (verified appends and additive changes)\n" +
+	"or open_full (every commit the principal's privileges allow)."
+
+func (c *cli) policyGetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "get TABLE",
+		Short: "Show a table's write policy",
+		Long:  "Shows the write policy of TABLE, which is catalog.namespace.table or a table UUID.",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.client()
+			if err != nil {
+				return err
+			}
+			var table map[string]any
+			if err := api.call(cmd.Context(), http.MethodGet, []string{"tables", args[0]}, nil, nil, &table); err != nil {
+				return err
+			}
+			return c.done(map[string]any{"ref": table["ref"], "writePolicy": table["writePolicy"]}, "%s\n", cell(table["writePolicy"]))
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) policySetCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "set TABLE POLICY",
+		Short:   "Set a table's write policy",
+		Long:    "Sets the write policy of TABLE, which is catalog.namespace.table or a table UUID.\n" + policyNames,
+		Example: "  sluice policy set main.sales.orders open_append",
+		Args:    policyArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.setPolicy(cmd, []string{"tables", args[0], "write-policy"}, args)
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) policySetDefaultCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "set-default CATALOG[.NAMESPACE] POLICY",
+		Short:   "Set the write policy that new tables get",
+		Long:    "Sets the write policy of tables made from now on in the catalog or namespace; existing tables keep theirs.\n" + policyNames,
+		Example: "  sluice policy set-default main.landing open_append",
+		Args:    policyArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind := "catalogs"
+			if strings.Contains(args[0], ".") {
+				kind = "namespaces"
+			}
+			return c.setPolicy(cmd, []string{kind, args[0], "default-write-policy"}, args)
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) setPolicy(cmd *cobra.Command, path, args []string) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	var answer map[string]any
+	body := map[string]string{"policy": args[1]}
+	if err := api.call(cmd.Context(), http.MethodPut, path, nil, body, &answer); err != nil {
+		return err
+	}
+	if answer == nil {
+		answer = map[string]any{"ref": args[0], "policy": args[1]}
+	}
+	return c.done(answer, "%s: %s\n", args[0], args[1])
+}
+
+func policyArgs(cmd *cobra.Command, args []string) error {
+	if err := usageArgs(cobra.ExactArgs(2))(cmd, args); err != nil {
+		return err
+	}
+	if _, err := models.ParseWritePolicy(args[1]); err != nil {
+		return usageError{err}
+	}
+	return nil
+}

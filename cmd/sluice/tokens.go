@@ -1,0 +1,94 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-data/sluice/models"
+)
+
+func (c *cli) tokensCommand() *cobra.Command {
+	return group("tokens", "Mint, list and revoke engine tokens", c.tokensMintCommand(), c.tokensListCommand(), c.tokensRevokeCommand())
+}
+
+func (c *cli) tokensMintCommand() *cobra.Command {
+	var principal, catalog, name string
+	var readOnly bool
+	var expiresIn time.Duration
+	cmd := &cobra.Command{
+		Use:   "mint",
+		Short: "Mint an engine token; its secret is shown once",
+		Long: "Mints a token for an engine. What it may do is what its principal's grants and each table's write policy say;\n" +
+			"commits made with it are always external. The secret is shown once and not kept.",
+		Example: "  sluice tokens mint --principal etl --catalog main --expires-in 720h",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			body := map[string]any{"principal": principal, "canWrite": !readOnly}
+			for key, value := range map[string]string{"catalog": catalog, "name": name} {
+				if value != "" {
+					body[key] = value
+				}
+			}
+			if expiresIn != 0 {
+				body["expiresIn"] = expiresIn.String()
+			}
+			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "canWrite", "expiresAt")
+		},
+	}
+	cmd.Flags().StringVar(&principal, "principal", models.RootPrincipal, "whose token it is")
+	cmd.Flags().StringVar(&catalog, "catalog", "", "the only catalog it opens (default: every one)")
+	cmd.Flags().StringVar(&name, "name", "", "what to recognise it by, such as the job's name")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "refuse every change made with it")
+	cmd.Flags().DurationVar(&expiresIn, "expires-in", 0, "lifetime, such as 720h (default: the server's)")
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) tokensListCommand() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List engine tokens",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.list(cmd.Context(), []string{"tokens"}, nil, o, columns{
+				{"ID", "id"}, {"NAME", "name"}, {"HINT", "hint"}, {"PRINCIPAL", "principal"}, {"CATALOG", "catalog"},
+				{"WRITES", "canWrite"}, {"EXPIRES", "expiresAt"}, {"LAST USED", "lastUsedAt"}, {"REVOKED", "revokedAt"},
+			})
+		},
+	}
+	o.flags(cmd)
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) tokensRevokeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a token at once",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.client()
+			if err != nil {
+				return err
+			}
+			if err := api.call(cmd.Context(), http.MethodDelete, []string{"tokens", args[0]}, nil, nil, nil); err != nil {
+				return err
+			}
+			return c.done(map[string]any{"id": args[0], "revoked": true}, "Token %s is revoked.\n", args[0])
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+// done reports an effect that the API answers with nothing.
+func (c *cli) done(object map[string]any, format string, args ...any) error {
+	if c.format == formatJSON {
+		return c.showJSON(object)
+	}
+	c.say(format, args...)
+	return nil
+}

@@ -1,0 +1,102 @@
+package config
+
+import "time"
+
+// Config is every setting of every command. Each command reads what it needs.
+type Config struct {
+	DataDir   string   // of serve: database, warehouse, Temporal's state, bootstrap.json
+	Listen    string   // host:port of the HTTP API
+	PublicURL string   // the base clients reach serve under, "" for the listening address
+	Proxies   []string // networks whose X-Forwarded-For is believed
+
+	Database Database
+	Temporal Temporal
+	Storage  Storage
+	Log      Log
+	Limits   Limits
+	Dispatch Dispatch
+	Tokens   Tokens
+
+	Catalog        string        // name of the catalog that a fresh installation gets
+	ReservedPrefix string        // of table properties that only Sluice sets
+	SweepInterval  time.Duration // between two sweeps for commits that no event announced
+}
+
+// Database says where Sluice keeps its rows.
+type Database struct {
+	URL      Secret // postgres://… or sqlite://…; "" for sluice.db in the data folder
+	MaxConns int    // open connections at most
+	Migrate  bool   // serve may bring an older PostgreSQL schema up to date
+}
+
+// Temporal says which workflow engine to use, embedded or by address.
+type Temporal struct {
+	IP     string // of the embedded server and its UI, neither of which asks who is calling
+	Port   int    // of the embedded server, 0 for any free one
+	UIPort int    // of its Web UI, 0 for any free one
+
+	Address       string // of an external one; serve never uses it
+	Namespace     string
+	Retention     time.Duration // of closed workflows, set when the namespace is made
+	APIKey        Secret
+	TLS           bool
+	TLSCA         string // PEM files
+	TLSCert       string
+	TLSKey        string
+	TLSServerName string
+}
+
+// Storage says where table files may lie and how to reach them.
+type Storage struct {
+	Warehouses  []string // absolute URIs or folders; new catalogs lie in the first, nothing outside of them is touched
+	S3Endpoint  string
+	S3Region    string
+	S3AccessKey string
+	S3SecretKey Secret
+	S3PathStyle bool
+}
+
+// Log says what is logged and how.
+type Log struct {
+	Level  string // debug, info, warn or error
+	Format string // auto (text on a terminal, else JSON), text or json
+}
+
+// Limits bound what one request may cost.
+type Limits struct {
+	Body Bytes // of a request
+}
+
+// Dispatch tunes the way from the outbox to the workflows.
+type Dispatch struct {
+	PollInterval time.Duration // how often the outbox is read when nobody wakes the dispatcher
+	BatchAfter   int           // backlog from which commits are reconciled in batches
+	BatchSize    int           // commits per batch
+}
+
+// Tokens are the lifetimes of credentials.
+type Tokens struct {
+	Access time.Duration // of OAuth access tokens
+	Engine time.Duration // of engine tokens minted without expiresIn, 0 for never expiring
+}
+
+// Default gives the settings of an installation that sets none.
+func Default() *Config {
+	return &Config{
+		DataDir:        "sluice-data",
+		Listen:         "127.0.0.1:8181",
+		Catalog:        "main",
+		ReservedPrefix: "sluice.",
+		SweepInterval:  5 * time.Minute,
+		Database:       Database{MaxConns: 32},
+		Temporal: Temporal{
+			IP: "127.0.0.1", Port: 7233, UIPort: 8233,
+			Address: "127.0.0.1:7233", Namespace: "sluice", Retention: 72 * time.Hour,
+		},
+		Storage:  Storage{S3Region: "us-east-1"},
+		Log:      Log{Level: "info", Format: "auto"},
+		Limits:   Limits{Body: 16 << 20},
+		Dispatch: Dispatch{PollInterval: 500 * time.Millisecond, BatchAfter: 20, BatchSize: 100},
+		Tokens:   Tokens{Access: time.Hour},
+	}
+}

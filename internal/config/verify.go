@@ -1,0 +1,164 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+// Verify tells the first thing that is wrong with the settings, whatever command uses them.
+func (c *Config) Verify() error {
+	for _, check := range []func() error{c.verifyAddresses, c.verifyDatabase, c.verifyTemporal, c.verifyStorage, c.verifyTuning} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) error { return fault.New(fault.Invalid, format, args...) }
+
+func (c *Config) verifyAddresses() error {
+	if c.DataDir == "" {
+		return invalid("data is empty: name a folder")
+	}
+	if err := verifyHostPort("listen", c.Listen); err != nil {
+		return err
+	}
+	if c.PublicURL != "" && !isHTTP(c.PublicURL) {
+		return invalid("public-url %q is not a URL such as https://sluice.example.com", c.PublicURL)
+	}
+	if _, err := c.TrustedProxies(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
+		return invalid("log-level %q is not one of debug, info, warn, error", c.Log.Level)
+	}
+	if !slices.Contains([]string{"auto", "text", "json"}, c.Log.Format) {
+		return invalid("log-format %q is not one of auto, text, json", c.Log.Format)
+	}
+	if c.Catalog == "" || strings.ContainsAny(c.Catalog, "./ \x1f") {
+		return invalid("catalog %q is not a name: it must not be empty nor have dots, slashes or spaces", c.Catalog)
+	}
+	return nil
+}
+
+func (c *Config) verifyDatabase() error {
+	u, err := url.Parse(c.Database.URL.Reveal())
+	if err != nil || c.Database.URL != "" && !slices.Contains([]string{"postgres", "postgresql", "sqlite"}, u.Scheme) {
+		// Without the value: it has the password.
+		return invalid("database-url is not a URL such as postgres://user:password@host:5432/sluice")
+	}
+	if c.Database.MaxConns < 1 {
+		return invalid("database-max-conns is %d: it must be at least 1", c.Database.MaxConns)
+	}
+	return nil
+}
+
+func (c *Config) verifyTemporal() error {
+	t := c.Temporal
+	for _, p := range []struct {
+		name   string
+		number int
+	}{{"temporal-port", t.Port}, {"ui-port", t.UIPort}} {
+		if p.number < 0 || p.number > 65535 {
+			return invalid("%s is %d: it must be from 0 (any free port) to 65535", p.name, p.number)
+		}
+	}
+	if net.ParseIP(t.IP) == nil {
+		return invalid("temporal-ip %q is not an IP address", t.IP)
+	}
+	if err := verifyHostPort("temporal-address", t.Address); err != nil {
+		return err
+	}
+	if t.Namespace == "" {
+		return invalid("temporal-namespace is empty")
+	}
+	if t.Retention < 24*time.Hour {
+		return invalid("temporal-retention is %s: Temporal wants at least 24h", t.Retention)
+	}
+	if (t.TLSCert == "") != (t.TLSKey == "") {
+		return invalid("temporal-tls-cert and temporal-tls-key belong together: set both or neither")
+	}
+	return nil
+}
+
+func (c *Config) verifyStorage() error {
+	s := c.Storage
+	for _, w := range s.Warehouses {
+		u, err := url.Parse(w)
+		if err != nil || !filepath.IsAbs(w) && (u.Scheme != "s3" || u.Host == "") && (u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path)) {
+			return invalid("warehouse %q is neither s3://bucket/prefix nor file:///folder nor an absolute path", w)
+		}
+	}
+	if s.S3Endpoint != "" && !isHTTP(s.S3Endpoint) {
+		return invalid("s3-endpoint %q is not a URL such as http://127.0.0.1:8333", s.S3Endpoint)
+	}
+	if (s.S3AccessKey == "") != (s.S3SecretKey == "") {
+		return invalid("s3-access-key and s3-secret-key belong together: set both or neither")
+	}
+	return nil
+}
+
+func (c *Config) verifyTuning() error {
+	if c.Limits.Body < 1<<10 {
+		return invalid("body-limit is %s: it must be at least 1KiB", c.Limits.Body)
+	}
+	if c.ReservedPrefix == "" || !strings.HasSuffix(c.ReservedPrefix, ".") {
+		return invalid("reserved-prefix %q must end with a dot, such as sluice.", c.ReservedPrefix)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+		least time.Duration
+	}{
+		{"sweep-interval", c.SweepInterval, time.Second},
+		{"dispatch-poll", c.Dispatch.PollInterval, 10 * time.Millisecond},
+		{"access-token-lifetime", c.Tokens.Access, time.Minute},
+		{"engine-token-lifetime", c.Tokens.Engine, 0},
+	} {
+		if d.value < d.least {
+			return invalid("%s is %s: it must be at least %s", d.name, d.value, d.least)
+		}
+	}
+	if c.Dispatch.BatchAfter < 1 || c.Dispatch.BatchSize < 1 {
+		return invalid("dispatch-batch-after and dispatch-batch-size must be at least 1")
+	}
+	return nil
+}
+
+// TrustedProxies gives the networks whose X-Forwarded-For is believed.
+func (c *Config) TrustedProxies() ([]netip.Prefix, error) {
+	networks := make([]netip.Prefix, 0, len(c.Proxies))
+	for _, text := range c.Proxies {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, invalid("trusted-proxies has %q, which is not a network such as 10.0.0.0/8", text)
+		}
+		networks = append(networks, network)
+	}
+	return networks, nil
+}
+
+func verifyHostPort(name, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return invalid("%s %q is not host:port, such as 127.0.0.1:8181", name, address)
+	}
+	return nil
+}
+
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
