@@ -1,0 +1,122 @@
+package reconcile
+
+// resolve reads the branch of a union; any other type is itself. Depth is bounded by skip.
+func (r *avroReader) resolve(t *avroType) *avroType {
+	if t.kind != "union" {
+		return t
+	}
+	branch := r.long()
+	if branch < 0 || branch >= int64(len(t.of)) || t.of[branch].kind == "union" {
+		r.fail()
+		return &avroType{kind: "null"}
+	}
+	return t.of[branch]
+}
+
+// integer reads an int or long; absent for null.
+func (r *avroReader) integer(t *avroType, absent int64) int64 {
+	switch t = r.resolve(t); t.kind {
+	case "null":
+		return absent
+	case "int", "long":
+		return r.long()
+	}
+	r.fail()
+	return absent
+}
+
+// small is integer for what must fit 32 bits.
+func (r *avroReader) small(t *avroType, absent int64) int64 {
+	n := r.integer(t, absent)
+	if n != int64(int32(n)) {
+		r.fail()
+	}
+	return n
+}
+
+// text reads bytes or a string; nil for null.
+func (r *avroReader) text(t *avroType) []byte {
+	switch t = r.resolve(t); t.kind {
+	case "null":
+		return nil
+	case "bytes", "string":
+		if b := r.bytes(); b != nil {
+			return b
+		}
+		return []byte{}
+	case "fixed":
+		return r.take(t.size)
+	}
+	r.fail()
+	return nil
+}
+
+// boolean reads a boolean; nil for null.
+func (r *avroReader) boolean(t *avroType) *bool {
+	switch t = r.resolve(t); t.kind {
+	case "null":
+		return nil
+	case "boolean":
+		b := r.take(1)
+		v := len(b) == 1 && b[0] != 0
+		return &v
+	}
+	r.fail()
+	return nil
+}
+
+// record calls field for each field in order, which must read or skip it.
+func (r *avroReader) record(t *avroType, field func(f avroField)) {
+	if t = r.resolve(t); t.kind != "record" {
+		r.fail()
+		return
+	}
+	for _, f := range t.fields {
+		if r.spent() {
+			return
+		}
+		field(f)
+	}
+}
+
+func (r *avroReader) spent() bool {
+	if r.steps--; r.steps < 0 {
+		r.fail()
+	}
+	return r.bad
+}
+
+// skip reads over a value of any type.
+func (r *avroReader) skip(t *avroType) { r.skipWithin(t, 0) }
+
+func (r *avroReader) skipWithin(t *avroType, depth int) {
+	if r.spent() || depth > maxDepth {
+		r.fail()
+		return
+	}
+	switch t = r.resolve(t); t.kind {
+	case "boolean":
+		r.take(1)
+	case "int", "long", "enum":
+		r.long()
+	case "float":
+		r.take(4)
+	case "double":
+		r.take(8)
+	case "bytes", "string":
+		r.bytes()
+	case "fixed":
+		r.take(t.size)
+	case "array":
+		r.items(func() { r.skipWithin(t.of[0], depth+1) })
+	case "map":
+		r.items(func() {
+			r.bytes()
+			r.skipWithin(t.of[0], depth+1)
+		})
+	case "record":
+		for _, f := range t.fields {
+			r.skipWithin(f.typ, depth+1)
+		}
+	}
+}

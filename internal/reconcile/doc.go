@@ -1,0 +1,9 @@
+// Package reconcile reads manifests and says what a snapshot truly does: whether
+// an append is one (Inspector, before the commit) and how many rows a table has
+// (Counter, after it). Nothing that a client writes about itself is believed:
+// not the summary, not the counts of a manifest list, where rows of others would
+// depend on it.
+//
+// It may import models, internal/fault, internal/metadata, internal/policy and
+// internal/catalog (for the Inspection type), and iceberg-go for reading manifests.
+package reconcile

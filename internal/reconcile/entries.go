@@ -1,0 +1,174 @@
+package reconcile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apache/iceberg-go"
+)
+
+// decodeEntries calls visit with every whole entry of a manifest, deleted ones too. stats asks for the column metrics. It
+// never panics, whatever the bytes; an error of visit ends it.
+func (s *schemaCache) decodeEntries(raw []byte, m *manifest, stats bool, visit func(iceberg.ManifestEntry) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: decoder panic: %v", errDecode, p)
+		}
+	}()
+	if err := s.check(raw, m); err != nil {
+		return err
+	}
+	reader, err := iceberg.NewManifestReaderWithProjection(m.file(), bytes.NewReader(raw),
+		iceberg.ManifestEntryProjection{IncludePruningStats: stats})
+	if err != nil {
+		return err
+	}
+	defer reader.Close() //nolint:errcheck // it reads memory
+	for {
+		entry, err := reader.ReadEntry()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := visit(entry); err != nil {
+			return err
+		}
+	}
+}
+
+// check is what iceberg-go does not ask before it decodes a manifest.
+func (s *schemaCache) check(raw []byte, m *manifest) error {
+	c, err := openContainer(raw)
+	if err != nil {
+		return err
+	}
+	if _, err := s.get("entry", c.meta["avro.schema"], entryNames); err != nil {
+		return err
+	}
+	if err := checkHeader(c.meta, m); err != nil {
+		return err
+	}
+	return c.check()
+}
+
+// eachEntry fetches a manifest and visits its entries as scan does. Errors are of package fault.
+func (s source) eachEntry(ctx context.Context, m *manifest, visit func(entry) error) error {
+	return s.open(ctx, m, func(raw []byte) error { return s.schemas.scan(raw, m, visit) })
+}
+
+// eachWholeEntry fetches a manifest and visits its entries as decodeEntries does. Errors are of package fault.
+func (s source) eachWholeEntry(ctx context.Context, m *manifest, stats bool, visit func(iceberg.ManifestEntry) error) error {
+	return s.open(ctx, m, func(raw []byte) error { return s.schemas.decodeEntries(raw, m, stats, visit) })
+}
+
+func (s source) open(ctx context.Context, m *manifest, decode func(raw []byte) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := fetch(ctx, s.files, "manifest", m.path)
+	if err != nil {
+		return err
+	}
+	if err := decode(raw); err != nil {
+		return malformed(err, "manifest", m.path)
+	}
+	return nil
+}
+
+// liveFile is what must stay the same of a file when its entry moves to another manifest: whatever decides which rows
+// readers see. Hashes stand for the parts that are long; their seed is the process's, so nobody can aim for a collision.
+type liveFile struct {
+	spec          int64
+	sequence      int64 // -1 unknown
+	fileSequence  int64 // -1 unknown
+	records, size int64
+	firstRow      int64 // -1 none
+	identity      uint64
+	metrics       [5]uint64 // value, null and NaN counts, lower and upper bounds; 0 absent
+}
+
+// fileKey tells live files apart: deletion vectors share a path.
+type fileKey struct {
+	path   string
+	offset int64
+}
+
+func keyOf(f iceberg.DataFile) fileKey {
+	key := fileKey{path: f.FilePath()}
+	if offset := f.ContentOffset(); offset != nil {
+		key.offset = *offset
+	}
+	return key
+}
+
+func liveFileOf(e iceberg.ManifestEntry, m *manifest, seed maphash.Seed) liveFile {
+	f := e.DataFile()
+	return liveFile{
+		spec: m.spec, sequence: e.SequenceNum(), fileSequence: valueOr(e.FileSequenceNum(), -1),
+		records: f.Count(), size: f.FileSizeBytes(), firstRow: valueOr(f.FirstRowID(), -1), identity: identityOf(f, seed),
+		metrics: [5]uint64{
+			hashMap(seed, f.ValueCounts()), hashMap(seed, f.NullValueCounts()), hashMap(seed, f.NaNValueCounts()),
+			hashMap(seed, f.LowerBoundValues()), hashMap(seed, f.UpperBoundValues()),
+		},
+	}
+}
+
+// sameAs gives what differs of the file in its new entry, "" if nothing that matters does. Metrics may be left out:
+// readers then read more, never less. A first row id may be given where there was none, as an upgrade to v3 does.
+func (f liveFile) sameAs(now liveFile) string {
+	switch {
+	case now.sequence != f.sequence || now.fileSequence >= 0 && now.fileSequence != f.fileSequence:
+		return "another sequence number"
+	case now.spec != f.spec:
+		return "another partition spec"
+	case now.records != f.records || now.size != f.size:
+		return "another size"
+	case now.identity != f.identity:
+		return "another partition or content"
+	case f.firstRow >= 0 && now.firstRow != f.firstRow:
+		return "other row ids"
+	}
+	for i, metric := range now.metrics {
+		if metric != 0 && metric != f.metrics[i] {
+			return "other column metrics"
+		}
+	}
+	return ""
+}
+
+func identityOf(f iceberg.DataFile, seed maphash.Seed) uint64 {
+	text := fmt.Sprintf("%d|%s|%x|%v|%q|%d|%d|", f.ContentType(), f.FileFormat(), f.KeyMetadata(), f.EqualityFieldIDs(),
+		valueOr(f.ReferencedDataFile(), ""), valueOr(f.ContentOffset(), -1), valueOr(f.ContentSizeInBytes(), -1))
+	partition := f.Partition()
+	for _, id := range slices.Sorted(maps.Keys(partition)) {
+		text += fmt.Sprintf("%d=%T:%q|", id, partition[id], fmt.Sprint(partition[id]))
+	}
+	return maphash.String(seed, text)
+}
+
+// hashMap is 0 for an absent or empty map alone.
+func hashMap[V int64 | []byte](seed maphash.Seed, m map[int]V) uint64 {
+	if len(m) == 0 {
+		return 0
+	}
+	var text []byte
+	for _, id := range slices.Sorted(maps.Keys(m)) {
+		text = fmt.Appendf(text, "%d=%x|", id, m[id])
+	}
+	return max(maphash.Bytes(seed, text), 1)
+}
+
+func valueOr[T any](p *T, absent T) T {
+	if p == nil {
+		return absent
+	}
+	return *p
+}

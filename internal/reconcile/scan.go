@@ -1,0 +1,146 @@
+package reconcile
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/apache/iceberg-go"
+)
+
+// entry is what is needed of a manifest entry in most cases. sequence is the data sequence number, inherited where the
+// specification says so, -1 unknown.
+type entry struct {
+	status                  iceberg.ManifestEntryStatus
+	snapshot, sequence      int64
+	content, records, bytes int64
+	path                    string
+	statusSeen              bool
+}
+
+// scan calls visit with every entry of a manifest, deleted ones too. As decodeList it is quick and finds fields by id;
+// files of a codec it does not know go through iceberg-go.
+func (s *schemaCache) scan(raw []byte, m *manifest, visit func(entry) error) error {
+	c, err := openContainer(raw)
+	if err != nil {
+		return err
+	}
+	schema, err := s.get("entry", c.meta["avro.schema"], entryNames)
+	if err != nil {
+		return err
+	}
+	if err := checkHeader(c.meta, m); err != nil {
+		return err
+	}
+	if !c.plain() {
+		return s.decodeEntries(raw, m, false, func(e iceberg.ManifestEntry) error {
+			known := entryOf(e)
+			if !known.valid(m) {
+				return errDecode
+			}
+			return visit(known)
+		})
+	}
+	return c.eachBlock(func(count int64, r *avroReader) error {
+		for ; count > 0; count-- {
+			e := readEntry(r, schema, m)
+			if r.bad {
+				return nil // eachBlock says so
+			}
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkHeader holds a manifest against what its list says of it: the same content and spec, and no newer version.
+func checkHeader(meta map[string][]byte, m *manifest) error {
+	version := 1
+	if raw := meta["format-version"]; len(raw) > 0 {
+		var err error
+		if version, err = strconv.Atoi(string(raw)); err != nil || version < 1 {
+			return fmt.Errorf("%w: format-version %q", errDecode, raw)
+		}
+	}
+	if version > m.version {
+		return fmt.Errorf("%w: a v%d manifest in a v%d list", errDecode, version, m.version)
+	}
+	content := map[string]int64{"data": dataContent, "deletes": deletesContent}
+	if version == 1 {
+		content[""] = dataContent
+	}
+	if is, ok := content[string(meta["content"])]; !ok || is != m.content {
+		return fmt.Errorf("%w: content %q is not what its list says", errDecode, meta["content"])
+	}
+	if raw := meta["partition-spec-id"]; len(raw) > 0 && !m.bare && string(raw) != strconv.FormatInt(m.spec, 10) {
+		return fmt.Errorf("%w: partition spec %s is not what its list says", errDecode, raw)
+	}
+	return nil
+}
+
+func readEntry(r *avroReader, schema *avroType, m *manifest) entry {
+	e := entry{snapshot: m.snapshot, sequence: -1, records: -1, bytes: -1}
+	r.record(schema, func(f avroField) {
+		switch f.id {
+		case 0:
+			status := r.integer(f.typ, -1)
+			e.status, e.statusSeen = iceberg.ManifestEntryStatus(status), status >= 0 && status <= 2
+		case 1:
+			e.snapshot = r.integer(f.typ, m.snapshot)
+		case 2:
+			r.record(f.typ, func(f avroField) { e.readFile(r, f) })
+		case 3:
+			e.sequence = r.integer(f.typ, -1)
+		default:
+			r.skip(f.typ)
+		}
+	})
+	if e.sequence < 0 && (m.sequence == 0 || e.status == iceberg.EntryStatusADDED) {
+		e.sequence = m.sequence
+	}
+	if !e.statusSeen || !e.valid(m) {
+		r.fail()
+	}
+	return e
+}
+
+// valid tells whether the entry may be in a manifest of that content.
+func (e *entry) valid(m *manifest) bool {
+	switch iceberg.ManifestEntryContent(e.content) {
+	case iceberg.EntryContentData:
+		if m.content != dataContent {
+			return false
+		}
+	case iceberg.EntryContentPosDeletes, iceberg.EntryContentEqDeletes:
+		if m.content != deletesContent {
+			return false
+		}
+	default:
+		return false
+	}
+	return e.path != "" && e.records >= 0 && e.bytes >= 0
+}
+
+func (e *entry) readFile(r *avroReader, f avroField) {
+	switch f.id {
+	case 134:
+		e.content = r.integer(f.typ, 0)
+	case 100:
+		e.path = string(r.text(f.typ))
+	case 103:
+		e.records = r.integer(f.typ, -1)
+	case 104:
+		e.bytes = r.integer(f.typ, -1)
+	default:
+		r.skip(f.typ)
+	}
+}
+
+func entryOf(e iceberg.ManifestEntry) entry {
+	f := e.DataFile()
+	return entry{
+		status: e.Status(), snapshot: e.SnapshotID(), sequence: e.SequenceNum(),
+		content: int64(f.ContentType()), records: f.Count(), bytes: f.FileSizeBytes(), path: f.FilePath(),
+	}
+}
