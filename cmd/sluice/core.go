@@ -75,7 +75,7 @@ func (b *base) close() {
 // newCatalog makes the catalog's use cases. waker may be nil when no dispatcher runs in this process.
 func (b *base) newCatalog(starter *workflows.Starter, waker catalog.Waker) *catalog.Service {
 	return catalog.New(catalog.Deps{
-		Store: b.store, Reports: b.store, Files: b.files, Locations: locations{},
+		Store: b.store, Reports: b.store, Files: b.files, Locations: objects.Rules{},
 		Inspector:  reconcile.NewInspector(b.files, objects.WithinStrings),
 		Reconciler: reconciler{starter}, Waker: waker,
 		Logger: b.log, Now: time.Now,
@@ -84,16 +84,6 @@ func (b *base) newCatalog(starter *workflows.Starter, waker catalog.Waker) *cata
 }
 
 func (b *base) newTokens() *access.Tokens { return access.NewTokens(b.store, time.Now) }
-
-// locations are the location rules of internal/objects, as the catalog asks for them.
-type locations struct{}
-
-func (locations) Normalize(location string) (string, error) {
-	l, err := objects.Parse(location)
-	return l.String(), err
-}
-
-func (locations) Within(prefix, location string) bool { return objects.WithinStrings(prefix, location) }
 
 // reconciler takes people's wishes for a reconciliation to Temporal.
 type reconciler struct{ starter *workflows.Starter }
