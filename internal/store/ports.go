@@ -1,0 +1,16 @@
+package store
+
+import (
+	"github.com/sluice-data/sluice/activities"
+	"github.com/sluice-data/sluice/internal/access"
+	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/dispatch"
+)
+
+var (
+	_ catalog.Store     = (*Store)(nil)
+	_ access.Store      = (*Store)(nil)
+	_ activities.Ledger = (*Store)(nil)
+	_ dispatch.Outbox   = (*Store)(nil)
+	_ catalog.Reports   = (*Store)(nil)
+)

@@ -1,0 +1,222 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+)
+
+func tableCases() map[string]func(*testing.T, *fixture) {
+	return map[string]func(*testing.T, *fixture){
+		"a table is read as it was written": func(t *testing.T, f *fixture) {
+			row := f.newTable("Größe 'x' \"y\" `z` %_?")
+			row.CurrentSnapshotID = ptr(int64(9007199254740993)) // beyond 2^53
+			require.NoError(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}))
+			got, err := f.s.TableByName(t.Context(), f.ns.ID, row.Name)
+			require.NoError(t, err)
+			assert.WithinRange(t, got.CreatedAt, f.started, f.started.Add(60e9))
+			row.CreatedAt, row.UpdatedAt = got.CreatedAt, got.UpdatedAt
+			assert.Equal(t, row, got)
+			assert.Equal(t, row, f.load(t, row.ID))
+		},
+		"absent tables are not found": func(t *testing.T, f *fixture) {
+			f.table(t, "orders")
+			for _, name := range []string{"ORDERS", "orders ", "", "a\x00", "\xff"} {
+				_, err := f.s.TableByName(t.Context(), f.ns.ID, name)
+				requireFault(t, err, fault.NotFound, fault.Table)
+			}
+			_, err := f.s.TableByID(t.Context(), uuid.NewString())
+			requireFault(t, err, fault.NotFound, fault.Table)
+		},
+		"tables are listed in byte order, by pages":             tablesAreListed,
+		"a creation writes all its effects or none":             creationIsWhole,
+		"a table needs its namespace":                           tableNeedsNamespace,
+		"locations overlap by whole segments":                   locationsOverlap,
+		"a table that overlaps another is not created":          overlapIsRefused,
+		"a rename moves the row and wins or loses as a whole":   renames,
+		"a drop takes the row and leaves the ledger":            drops,
+		"governance is stored alone and outdates commits":       governanceIsAlone,
+		"tables are found by uuid":                              foundByUUID,
+		"a very long name is stored or refused, never half way": longNames,
+	}
+}
+
+func tablesAreListed(t *testing.T, f *fixture) {
+	for _, name := range []string{"b", "A", "a", "_x", "ä"} {
+		f.table(t, name)
+	}
+	names := func(page catalog.Page) (out []string) {
+		rows, err := f.s.ListTables(t.Context(), f.ns.ID, page)
+		require.NoError(t, err)
+		for _, r := range rows {
+			out = append(out, r.Name)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"A", "_x", "a", "b", "ä"}, names(catalog.Page{}))
+	assert.Equal(t, []string{"a", "b"}, names(catalog.Page{After: "_x", Limit: 2}))
+	assert.Empty(t, names(catalog.Page{After: "ä"}))
+}
+
+func creationIsWhole(t *testing.T, f *fixture) {
+	row := f.newTable("ctas")
+	row.CurrentSnapshotID = ptr(int64(1))
+	effects := catalog.Effects{
+		Commits: []models.Commit{commitOf(row, 1, 1)},
+		Audit:   []models.AuditEvent{event(models.AuditTableCreated)},
+	}
+	require.NoError(t, f.s.CreateTable(t.Context(), row, effects))
+	assert.Len(t, f.outbox(t), 1)
+	again := f.newTable("ctas")
+	effects.Commits = []models.Commit{commitOf(again, 2, 1)}
+	effects.Audit = []models.AuditEvent{event(models.AuditTableCreated)}
+	requireFault(t, f.s.CreateTable(t.Context(), again, effects), fault.AlreadyExists, fault.Table)
+	assert.Len(t, f.outbox(t), 1)
+	assert.Len(t, f.audit(t, models.AuditTableCreated), 1)
+	_, err := f.s.Commit(t.Context(), again.ID, 2)
+	requireFault(t, err, fault.NotFound, fault.NoSubject)
+}
+
+func tableNeedsNamespace(t *testing.T, f *fixture) {
+	row := f.newTable("lost")
+	row.NamespaceID = uuid.NewString()
+	requireFault(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}), fault.NotFound, fault.Namespace)
+	row = f.newTable("lost")
+	row.CatalogID = uuid.NewString()
+	requireFault(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}), fault.NotFound, fault.Catalog)
+}
+
+func locationsOverlap(t *testing.T, f *fixture) {
+	row := f.newTable("orders")
+	row.Location = "s3://lake/sales/orders"
+	require.NoError(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}))
+	slashed := f.newTable("slashed")
+	slashed.Location = "s3://lake/slashed/"
+	require.NoError(t, f.s.CreateTable(t.Context(), slashed, catalog.Effects{}))
+	for location, want := range map[string]string{
+		"s3://lake/sales/orders":      "sales.orders",
+		"s3://lake/sales/orders/":     "sales.orders",
+		"s3://lake/sales/orders/data": "sales.orders",
+		"s3://lake/sales":             "sales.orders",
+		"s3://lake":                   "sales.orders",
+		"s3://lake/sales/orders2":     "",
+		"s3://lake/sales/order":       "",
+		"s3://lake/sales/orders-old":  "",
+		"s3://lake/sales/Orders":      "",
+		"s3://lake/other":             "",
+		"s3://lake2":                  "",
+		"s3://lake/slashed":           "sales.slashed",
+		"s3://lake/slashed/x/y":       "sales.slashed",
+		"s3://lake/slashedx":          "",
+	} {
+		got, err := f.s.OverlappingTable(t.Context(), f.cat.ID, location, "")
+		require.NoError(t, err)
+		if location == "s3://lake" {
+			assert.NotEmpty(t, got)
+			continue
+		}
+		assert.Equal(t, want, got, location)
+	}
+	got, err := f.s.OverlappingTable(t.Context(), f.cat.ID, "s3://lake/sales", row.ID)
+	require.NoError(t, err)
+	assert.Empty(t, got, "a table does not overlap itself")
+	got, err = f.s.OverlappingTable(t.Context(), uuid.NewString(), row.Location, "")
+	require.NoError(t, err)
+	assert.Empty(t, got, "catalogs are apart")
+}
+
+func overlapIsRefused(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	inside := f.newTable("inside")
+	inside.Location = row.Location + "/data/inside"
+	requireFault(t, f.s.CreateTable(t.Context(), inside, catalog.Effects{}), fault.Conflict, fault.NoSubject)
+	_, err := f.s.TableByName(t.Context(), f.ns.ID, "inside")
+	requireFault(t, err, fault.NotFound, fault.Table)
+}
+
+func renames(t *testing.T, f *fixture) {
+	row, other := f.table(t, "orders"), f.table(t, "taken")
+	rename := func(ns, name string) error {
+		return f.s.RenameTable(t.Context(), row.ID, ns, name, event(models.AuditTableRenamed))
+	}
+	requireFault(t, rename(f.ns.ID, other.Name), fault.AlreadyExists, fault.Table)
+	requireFault(t, rename(uuid.NewString(), "x"), fault.NotFound, fault.Namespace)
+	requireFault(t, rename(f.ns.ID, "a\x00"), fault.Invalid, fault.NoSubject)
+	assert.Empty(t, f.audit(t, models.AuditTableRenamed))
+	target := f.namespace(t, "archive")
+	require.NoError(t, rename(target.ID, "orders_2025"))
+	got, err := f.s.TableByName(t.Context(), target.ID, "orders_2025")
+	require.NoError(t, err)
+	assert.Equal(t, row.ID, got.ID)
+	assert.Greater(t, got.Version, row.Version)
+	assert.Len(t, f.audit(t, models.AuditTableRenamed), 1)
+	err = f.s.RenameTable(t.Context(), uuid.NewString(), f.ns.ID, "x", event(models.AuditTableRenamed))
+	requireFault(t, err, fault.NotFound, fault.Table)
+}
+
+func drops(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	row = f.commit(t, row, 1, 1)
+	require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
+	requireFault(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)), fault.NotFound, fault.Table)
+	assert.Len(t, f.audit(t, models.AuditTableDropped), 1)
+	_, err := f.s.Commit(t.Context(), row.ID, 1)
+	require.NoError(t, err)
+	f.table(t, "orders") // the name is free again
+}
+
+func governanceIsAlone(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	stale := row
+	row = f.commit(t, row, 1, 1)
+	stale.WritePolicy, stale.Classification, stale.MetadataLocation = models.OpenFull, models.Restricted, "s3://elsewhere"
+	stale.Columns.V = map[string]models.ColumnGovernance{"phone": {Mask: "partial"}}
+	require.NoError(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)))
+	got := f.load(t, row.ID)
+	assert.Equal(t, models.OpenFull, got.WritePolicy)
+	assert.Equal(t, models.Restricted, got.Classification)
+	assert.Equal(t, stale.Columns, got.Columns)
+	assert.Equal(t, row.MetadataLocation, got.MetadataLocation)
+	// A commit that was judged by the old policy is to be judged again, and a swap never puts old governance back.
+	requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{swapTo(row, 2, 2)}), fault.Conflict, fault.Table)
+	row.Version = got.Version
+	got = f.commit(t, row, 2, 2)
+	assert.Equal(t, models.OpenFull, got.WritePolicy)
+	stale.ID = uuid.NewString()
+	requireFault(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)), fault.NotFound, fault.Table)
+}
+
+func foundByUUID(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	twin := f.newTable("twin")
+	twin.UUID = row.UUID
+	require.NoError(t, f.s.CreateTable(t.Context(), twin, catalog.Effects{}))
+	for _, catalogID := range []string{f.cat.ID, ""} {
+		got, err := f.s.FindTable(t.Context(), catalogID, row.UUID)
+		require.NoError(t, err)
+		assert.Len(t, got, 2)
+	}
+	got, err := f.s.FindTable(t.Context(), uuid.NewString(), row.UUID)
+	require.NoError(t, err)
+	assert.Empty(t, got)
+}
+
+func longNames(t *testing.T, f *fixture) {
+	parts := make([]string, 300)
+	for i := range parts {
+		parts[i] = uuid.NewString()
+	}
+	row := f.newTable(strings.Join(parts, "")) // 10,800 bytes that do not compress
+	if err := f.s.CreateTable(t.Context(), row, catalog.Effects{}); err != nil {
+		requireFault(t, err, fault.Invalid, fault.NoSubject)
+		return
+	}
+	assert.Equal(t, row.Name, f.load(t, row.ID).Name)
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+)
+
+func noTable(name string) error {
+	return fault.About(fault.NotFound, fault.Table, "Table %q does not exist.", name)
+}
+
+func tableGone() error {
+	return fault.About(fault.NotFound, fault.Table, "The table does not exist any more.")
+}
+
+func tableExists(name string) error {
+	return fault.About(fault.AlreadyExists, fault.Table, "Table %q exists already: choose another name or drop it first.", name)
+}
+
+// TableByName implements catalog.Store.
+func (s *Store) TableByName(ctx context.Context, namespaceID, name string) (models.Table, error) {
+	if !storable(name) {
+		return models.Table{}, noTable(name)
+	}
+	return one[models.Table](ctx, s.query(ctx).Where("namespace_id = ? AND name = ?", namespaceID, name), noTable(name))
+}
+
+// TableByID implements catalog.Store and activities.Ledger.
+func (s *Store) TableByID(ctx context.Context, id string) (models.Table, error) {
+	return one[models.Table](ctx, s.query(ctx).Where("id = ?", id), tableGone())
+}
+
+// FindTable gives the tables with the table-uuid: more than one when a table is registered twice. An empty
+// catalogID searches every catalog.
+func (s *Store) FindTable(ctx context.Context, catalogID, tableUUID string) ([]models.Table, error) {
+	query := s.query(ctx).Where("table_uuid = ?", tableUUID).Order("id")
+	if catalogID != "" {
+		query = query.Where("catalog_id = ?", catalogID)
+	}
+	return all[models.Table](ctx, query)
+}
+
+// ListTables implements catalog.Store.
+func (s *Store) ListTables(ctx context.Context, namespaceID string, page catalog.Page) ([]models.Table, error) {
+	if !storable(page.After) {
+		return []models.Table{}, nil
+	}
+	return all[models.Table](ctx, limited(s.query(ctx), page.Limit).
+		Where("namespace_id = ? AND name > ?", namespaceID, page.After).Order("name"))
+}
+
+// CreateTable implements catalog.Store. Creations in one catalog follow one another, so that two of them cannot
+// take locations that overlap; the later one gets fault.Conflict.
+func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog.Effects) error {
+	if err := checkNames(t.Name, t.Location, t.MetadataLocation); err != nil {
+		return err
+	}
+	s.stamp(&t.CreatedAt, &t.UpdatedAt)
+	return s.write(ctx, func(tx *gorm.DB) error {
+		var owner models.Catalog
+		err := locking(tx, "NO KEY UPDATE").Select("id").Where("id = ?", t.CatalogID).Take(&owner).Error
+		if isAbsent(err) {
+			return noCatalog(t.CatalogID)
+		} else if err != nil {
+			return err
+		}
+		overlap, err := overlapping(tx, t.CatalogID, t.Location, t.ID)
+		if err != nil {
+			return err
+		}
+		row := t
+		err = tx.Create(&row).Error
+		switch {
+		case isDuplicate(err):
+			return tableExists(t.Name)
+		case isOrphan(err):
+			return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+		case err != nil:
+			return err
+		case overlap != "":
+			return fault.New(fault.Conflict, "The location %s overlaps that of table %q: choose another.", t.Location, overlap)
+		}
+		return s.insertEffects(tx, effects.Commits, effects.Audit)
+	})
+}
+
+// DropTable implements catalog.Store. The ledger keeps the table's commits.
+func (s *Store) DropTable(ctx context.Context, id string, event models.AuditEvent) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		result := tx.Where("id = ?", id).Delete(&models.Table{})
+		if result.Error != nil {
+			return result.Error
+		}
+		if result.RowsAffected == 0 {
+			return tableGone()
+		}
+		if err := dropGrants(tx, id); err != nil {
+			return err
+		}
+		return s.insertAudit(tx, event)
+	})
+}
+
+// RenameTable implements catalog.Store. It raises the version: a commit that was judged under the old name is
+// judged again.
+func (s *Store) RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error {
+	if err := checkNames(name); err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *gorm.DB) error {
+		result := tx.Model(&models.Table{}).Where("id = ?", id).UpdateColumns(map[string]any{
+			"namespace_id": namespaceID,
+			"name":         name,
+			"version":      gorm.Expr("version + 1"),
+			"updated_at":   s.clock(),
+		})
+		switch {
+		case isDuplicate(result.Error):
+			return tableExists(name)
+		case isOrphan(result.Error):
+			return fault.About(fault.NotFound, fault.Namespace, "The target namespace does not exist.")
+		case result.Error != nil:
+			return result.Error
+		case result.RowsAffected == 0:
+			return tableGone()
+		}
+		return s.insertAudit(tx, event)
+	})
+}
+
+// UpdateGovernance implements catalog.Store. It raises the version: a commit that was judged under the old policy
+// loses its swap and is judged again.
+func (s *Store) UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		result := tx.Model(&models.Table{}).Where("id = ?", t.ID).UpdateColumns(map[string]any{
+			"write_policy":     t.WritePolicy,
+			"classification":   t.Classification,
+			"identity_columns": t.IdentityColumns,
+			"columns":          t.Columns,
+			"version":          gorm.Expr("version + 1"),
+		})
+		if result.Error != nil {
+			return result.Error
+		}
+		if result.RowsAffected == 0 {
+			return tableGone()
+		}
+		return s.insertAudit(tx, event)
+	})
+}
