@@ -60,12 +60,11 @@ func command(env map[string]string, args ...string) (code int, out, errOut strin
 
 // program is a process of sluice.
 type program struct {
-	t       *testing.T
-	cmd     *exec.Cmd
-	out     output
-	errOut  output
-	ended   chan struct{}
-	stopped bool
+	t      *testing.T
+	cmd    *exec.Cmd
+	out    output
+	errOut output
+	ended  chan struct{}
 }
 
 func startProgram(t *testing.T, prepare func(*exec.Cmd), args ...string) *program {

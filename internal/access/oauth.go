@@ -13,10 +13,11 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
+//nolint:gosec // names of grant and token types, no credentials
 const (
 	grantClientCredentials = "client_credentials"
 	grantTokenExchange     = "urn:ietf:params:oauth:grant-type:token-exchange"
-	typeAccessToken        = "urn:ietf:params:oauth:token-type:access_token" //nolint:gosec // a type's name, no credential
+	typeAccessToken        = "urn:ietf:params:oauth:token-type:access_token"
 	pruneEvery             = 10 * time.Minute
 )
 

@@ -19,7 +19,9 @@ type Locations interface {
 }
 
 // pathProperties name folders that engines write a table's files to instead of its location.
-var pathProperties = [...]string{"write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"}
+func pathProperties() [4]string {
+	return [...]string{"write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"}
+}
 
 // newLocation is where a table of the name goes: always a fresh folder, so that a dropped table's late writer can
 // never put files into the table recreated under its name.
@@ -63,7 +65,7 @@ func locationTaken(location, table string) error {
 
 // checkPathProperties keeps the folders that properties redirect files to inside the table.
 func (s *Service) checkPathProperties(location string, properties map[string]string) error {
-	for _, key := range pathProperties {
+	for _, key := range pathProperties() {
 		if path, ok := properties[key]; ok && !s.locations.Within(location, path) {
 			return fault.New(fault.Forbidden, "The property %s must name a folder inside the table's location %s.", key, location)
 		}

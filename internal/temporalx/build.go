@@ -23,7 +23,7 @@ const (
 
 // buildTemporal makes the server and binds its ports, without starting it.
 func buildTemporal(o ServerOptions, p *ports, st *store, logger serverLogger) (srv temporal.Server, err error) {
-	conf := serverConfig(o, p, st)
+	conf := serverConfig(p, st)
 	authorizer, err := authorization.GetAuthorizerFromConfig(&conf.Global.Authorization)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "the embedded Temporal server's authorizer cannot be made")
@@ -57,7 +57,7 @@ func buildTemporal(o ServerOptions, p *ports, st *store, logger serverLogger) (s
 	return srv, nil
 }
 
-func serverConfig(o ServerOptions, p *ports, st *store) *config.Config {
+func serverConfig(p *ports, st *store) *config.Config {
 	frontend := p.frontend.dialAddress()
 	conf := &config.Config{}
 	conf.Global.Membership.MaxJoinDuration = 10 * time.Second
