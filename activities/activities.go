@@ -1,0 +1,45 @@
+package activities
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Names under which the activities are registered. They are written into histories and never change.
+const (
+	DetectCommitsName   = "DetectCommits"
+	RecountSnapshotName = "RecountSnapshot"
+	RestampTableName    = "RestampTable"
+	RecordCommitName    = "RecordCommit"
+	AbandonCommitName   = "AbandonCommit"
+	FindDriftName       = "FindDrift"
+)
+
+// Activities holds what the activities need. Its exported methods are the activities.
+type Activities struct {
+	ports Ports
+}
+
+// Ports is everything outside that the activities touch.
+type Ports struct {
+	Ledger    Ledger
+	Catalogs  Catalogs
+	Documents Documents
+	Counter   Counter
+	Restamper Restamper
+	Starter   Starter
+	Now       func() time.Time // default time.Now
+	NewID     func() string    // of audit events; default random UUIDs
+}
+
+// New makes the activities over their ports.
+func New(p Ports) *Activities {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.NewID == nil {
+		p.NewID = uuid.NewString
+	}
+	return &Activities{ports: p}
+}

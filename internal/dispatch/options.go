@@ -1,0 +1,63 @@
+package dispatch
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options tune a Dispatcher. Zero fields mean the defaults.
+type Options struct {
+	// PollInterval is how often the outbox is read without a Wake: for commits of other processes. Default 500 ms.
+	PollInterval time.Duration
+	// Parallel bounds the starts under way at once. Default 8.
+	Parallel int
+	// SingleRate is how many workflows of one commit each are started a second in the long run; what comes faster is
+	// batched, because a batch costs little more than one of them. Default 10.
+	SingleRate float64
+	// BatchThreshold is the number of waiting events above which they are batched at once, and how many single starts may
+	// follow each other before SingleRate binds. Default 20.
+	BatchThreshold int
+	// BatchSize is the most commits in one batch. Default 100.
+	BatchSize int
+	// BatchLinger is how long events gather after a batch that did not clear a backlog. Default 250 ms.
+	BatchLinger time.Duration
+	// StartTimeout bounds one start. Default 5 s.
+	StartTimeout time.Duration
+	// BackoffFirst and BackoffMost bound the waits while Temporal or the database is down. Default 250 ms and 15 s.
+	BackoffFirst, BackoffMost time.Duration
+	// Registerer receives the metrics; nil drops them.
+	Registerer prometheus.Registerer
+	Logger     *slog.Logger     // default slog.Default()
+	Now        func() time.Time // default time.Now
+}
+
+// pageSize is how many events are read at once.
+func (o Options) pageSize() int { return max(10*o.BatchSize, o.BatchThreshold+1) }
+
+func (o Options) withDefaults() Options {
+	o.PollInterval = orDefault(o.PollInterval, 500*time.Millisecond)
+	o.Parallel = orDefault(o.Parallel, 8)
+	o.SingleRate = orDefault(o.SingleRate, 10)
+	o.BatchThreshold = orDefault(o.BatchThreshold, 20)
+	o.BatchSize = orDefault(o.BatchSize, 100)
+	o.BatchLinger = orDefault(o.BatchLinger, 250*time.Millisecond)
+	o.StartTimeout = orDefault(o.StartTimeout, 5*time.Second)
+	o.BackoffFirst = orDefault(o.BackoffFirst, 250*time.Millisecond)
+	o.BackoffMost = orDefault(o.BackoffMost, 15*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func orDefault[T int | float64 | time.Duration](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}

@@ -1,0 +1,21 @@
+package workflows
+
+// Task queues. Reconciliation has its own, so that maintenance never delays an audit event.
+const (
+	ReconcileQueue   = "sluice-reconcile"
+	MaintenanceQueue = "sluice-maintenance"
+)
+
+// Names under which the workflows are registered.
+const (
+	ReconcileCommitName = "ReconcileCommit"
+	ReconcileBatchName  = "ReconcileBatch"
+	SweepCatalogName    = "SweepCatalog"
+)
+
+// ProgressQuery is answered by every workflow with its Progress.
+const ProgressQuery = "progress"
+
+// BatchFailedError is the type of the error that ends a ReconcileBatch some of whose tables failed. Its details are
+// the []TableFailure; the sweep starts what is missing.
+const BatchFailedError = "sluice.batch_failed"

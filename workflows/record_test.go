@@ -1,0 +1,186 @@
+package workflows_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/sluice-data/sluice/activities"
+	"github.com/sluice-data/sluice/activities/activitiestest"
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+	"github.com/sluice-data/sluice/workflows"
+)
+
+var record = flag.Bool("record", false, "record testdata/histories anew from a real server")
+
+// recording makes one history: it prepares a world and gives the workflow to run.
+type recording struct {
+	file     string
+	workflow string
+	prepare  func(*activitiestest.World) any
+}
+
+func recordings() []recording {
+	return []recording{
+		{"ReconcileCommit.v1.append.json", workflows.ReconcileCommitName, appendOne},
+		{"ReconcileCommit.v1.ancestors.json", workflows.ReconcileCommitName, ancestors(0)},
+		{"ReconcileCommit.v1.continued.json", workflows.ReconcileCommitName, ancestors(2)},
+		{"ReconcileCommit.v1.large-table.json", workflows.ReconcileCommitName, largeTable},
+		{"ReconcileCommit.v1.nothing-left.json", workflows.ReconcileCommitName, nothingLeft},
+		{"ReconcileCommit.v1.table-gone.json", workflows.ReconcileCommitName, tableGone},
+		{"ReconcileCommit.v1.outage.json", workflows.ReconcileCommitName, outage},
+		{"ReconcileCommit.v1.stamp-failed.json", workflows.ReconcileCommitName, stampFailed},
+		{"ReconcileBatch.v1.tables.json", workflows.ReconcileBatchName, tables(false)},
+		{"ReconcileBatch.v1.table-failed.json", workflows.ReconcileBatchName, tables(true)},
+		{"SweepCatalog.v1.pages.json", workflows.SweepCatalogName, sweep},
+	}
+}
+
+// TestRecordHistories writes the histories that TestReplay replays; see testdata/README.md for when.
+func TestRecordHistories(t *testing.T) {
+	if !*record {
+		t.Skip("only with -record")
+	}
+	e := startTemporal(t)
+	for _, r := range recordings() {
+		t.Run(r.file, func(t *testing.T) {
+			world := activitiestest.New()
+			in := r.prepare(world)
+			e.work(t, world)
+			queue := workflows.ReconcileQueue
+			if r.workflow == workflows.SweepCatalogName {
+				queue = workflows.MaintenanceQueue
+			}
+			run, err := e.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "recorded/" + r.file, TaskQueue: queue}, r.workflow, in)
+			require.NoError(t, err)
+			runID := run.GetRunID() // of the first run, before it continues as another
+			_ = run.Get(t.Context(), nil)
+			e.save(t, "recorded/"+r.file, runID, filepath.Join("testdata", "histories", r.file))
+		})
+	}
+}
+
+func (e *cluster) save(t *testing.T, id, runID, file string) {
+	t.Helper()
+	var h history.History
+	events := e.client.GetWorkflowHistory(t.Context(), id, runID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		event, err := events.Next()
+		require.NoError(t, err)
+		h.Events = append(h.Events, event)
+	}
+	raw, err := protojson.Marshal(&h)
+	require.NoError(t, err)
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var tree any
+	require.NoError(t, decoder.Decode(&tree))
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	raw, err = json.MarshalIndent(anonymous(tree, host), "", " ")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(raw, '\n'), 0o644))
+}
+
+// anonymous takes out the name of the machine that recorded: identities, and sticky queues that begin with it.
+func anonymous(v any, host string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if key == "identity" {
+				value = "recorder"
+			}
+			v[key] = anonymous(value, host)
+		}
+	case []any:
+		for i := range v {
+			v[i] = anonymous(v[i], host)
+		}
+	case string:
+		if rest, ok := strings.CutPrefix(v, host+":"); ok {
+			return "recorder:" + rest
+		}
+	}
+	return v
+}
+
+func appendOne(world *activitiestest.World) any {
+	return workflows.ReconcileCommitInput{Target: world.Commit(world.AddTable("orders"))}
+}
+
+func ancestors(pageSize int) func(*activitiestest.World) any {
+	return func(world *activitiestest.World) any {
+		table := world.AddTable("orders")
+		world.Commit(table)
+		world.CommitUnseen(table)
+		return workflows.ReconcileCommitInput{Target: world.Commit(table), PageSize: pageSize}
+	}
+}
+
+func largeTable(world *activitiestest.World) any {
+	table := world.AddTable("orders")
+	world.Table(table).Files = 50_000
+	return workflows.ReconcileCommitInput{Target: world.Commit(table)}
+}
+
+func nothingLeft(world *activitiestest.World) any {
+	target := world.Commit(world.AddTable("orders"))
+	world.SetCommit(models.Commit{TableID: target.TableID, SnapshotID: target.SnapshotID, Status: models.CommitReconciled})
+	return workflows.ReconcileCommitInput{Target: target}
+}
+
+func tableGone(world *activitiestest.World) any {
+	target := world.Commit(world.AddTable("orders"))
+	world.Drop(target)
+	return workflows.ReconcileCommitInput{Target: target}
+}
+
+func outage(world *activitiestest.World) any {
+	in := appendOne(world)
+	failTimes(world, "RecordCommit", 5, unavailable())
+	return in
+}
+
+func stampFailed(world *activitiestest.World) any {
+	in := appendOne(world)
+	failTimes(world, "Restamp", -1, fault.New(fault.Unprocessable, "The table's metadata cannot be changed."))
+	return in
+}
+
+func tables(oneFails bool) func(*activitiestest.World) any {
+	return func(world *activitiestest.World) any {
+		var targets []activities.Target
+		for _, name := range []string{"orders", "customers", "orders", "items", "customers"} {
+			table := world.AddTable(name)
+			targets = append(targets, world.Commit(table))
+		}
+		if oneFails {
+			bad := targets[1].TableID
+			world.SetFail(func(port, table string) error {
+				if port == "RecordCommit" && table == bad {
+					return fault.New(fault.Invalid, "The ledger row is malformed.")
+				}
+				return nil
+			})
+		}
+		return workflows.ReconcileBatchInput{Targets: targets}
+	}
+}
+
+func sweep(world *activitiestest.World) any {
+	for i := range 201 { // a page and one
+		world.Commit(world.AddTable("t" + string(rune('a'+i/26)) + string(rune('a'+i%26))))
+	}
+	return workflows.SweepCatalogInput{}
+}

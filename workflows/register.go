@@ -1,0 +1,40 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/sluice-data/sluice/activities"
+)
+
+// RegisterWorkflows registers every workflow under its pinned name. Workers and replay tests use it alike.
+func RegisterWorkflows(r worker.WorkflowRegistry) {
+	for _, w := range []struct {
+		name string
+		fn   any
+	}{
+		{ReconcileCommitName, ReconcileCommit},
+		{ReconcileBatchName, ReconcileBatch},
+		{SweepCatalogName, SweepCatalog},
+	} {
+		r.RegisterWorkflowWithOptions(w.fn, workflow.RegisterOptions{Name: w.name})
+	}
+}
+
+// RegisterActivities registers every activity under its pinned name.
+func RegisterActivities(r worker.ActivityRegistry, a *activities.Activities) {
+	for _, act := range []struct {
+		name string
+		fn   any
+	}{
+		{activities.DetectCommitsName, a.DetectCommits},
+		{activities.RecountSnapshotName, a.RecountSnapshot},
+		{activities.RestampTableName, a.RestampTable},
+		{activities.RecordCommitName, a.RecordCommit},
+		{activities.AbandonCommitName, a.AbandonCommit},
+		{activities.FindDriftName, a.FindDrift},
+	} {
+		r.RegisterActivityWithOptions(act.fn, activity.RegisterOptions{Name: act.name})
+	}
+}

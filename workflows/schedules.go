@@ -1,0 +1,75 @@
+package workflows
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+const (
+	defaultSweepEvery = 5 * time.Minute
+	defaultSweepQuiet = time.Minute
+	// sweepCatchUp bounds how late a missed sweep is made good: an older one is covered by the next.
+	sweepCatchUp = time.Hour
+)
+
+// ScheduleOptions say how often scheduled workflows run.
+type ScheduleOptions struct {
+	SweepEvery time.Duration // default 5 minutes
+	SweepQuiet time.Duration // changes younger than this are left to the dispatcher; default 1 minute
+}
+
+// EnsureSchedules makes every schedule exist as the options say. It may be called by every process at every start: it creates what is
+// missing and changes what differs, and a schedule that an operator paused stays paused.
+func EnsureSchedules(ctx context.Context, c client.Client, o ScheduleOptions) error {
+	if o.SweepEvery <= 0 {
+		o.SweepEvery = defaultSweepEvery
+	}
+	if o.SweepQuiet <= 0 {
+		o.SweepQuiet = defaultSweepQuiet
+	}
+	if err := ensureSchedule(ctx, c, sweepSchedule(o)); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "The schedule %s cannot be made: check that Temporal runs and that its namespace is ready.", SweepScheduleID)
+	}
+	return nil
+}
+
+func sweepSchedule(o ScheduleOptions) client.ScheduleOptions {
+	return client.ScheduleOptions{
+		ID: SweepScheduleID,
+		Spec: client.ScheduleSpec{
+			Intervals: []client.ScheduleIntervalSpec{{Every: o.SweepEvery}},
+			Jitter:    min(o.SweepEvery/10, 30*time.Second),
+		},
+		Action: &client.ScheduleWorkflowAction{
+			ID:        SweepScheduleID,
+			Workflow:  SweepCatalogName,
+			Args:      []any{SweepCatalogInput{Quiet: o.SweepQuiet}},
+			TaskQueue: MaintenanceQueue,
+		},
+		Overlap:        enums.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow:  sweepCatchUp,
+		PauseOnFailure: false,
+	}
+}
+
+func ensureSchedule(ctx context.Context, c client.Client, want client.ScheduleOptions) error {
+	_, err := c.ScheduleClient().Create(ctx, want)
+	if !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
+		return err
+	}
+	return c.ScheduleClient().GetHandle(ctx, want.ID).Update(ctx, client.ScheduleUpdateOptions{
+		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+			s := in.Description.Schedule
+			s.Spec, s.Action = &want.Spec, want.Action
+			s.Policy = &client.SchedulePolicies{Overlap: want.Overlap, CatchupWindow: want.CatchupWindow, PauseOnFailure: want.PauseOnFailure}
+			return &client.ScheduleUpdate{Schedule: &s}, nil
+		},
+	})
+}
