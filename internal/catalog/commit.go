@@ -26,6 +26,17 @@ type plan struct {
 
 func (p *plan) changed() bool { return p.next != p.base }
 
+// place writes the name of the commit's metadata file into its effects: a snapshot that is expired before it is
+// reconciled can be found there alone.
+func (p *plan) place() {
+	for i := range p.effects.Commits {
+		p.effects.Commits[i].MetadataLocation = p.row.MetadataLocation
+	}
+	for _, event := range p.effects.Audit {
+		event.Details.V["metadataLocation"] = p.row.MetadataLocation
+	}
+}
+
 // CommitTable applies a commit to a table, or creates the table when the commit asserts its creation.
 //
 // Errors: Forbidden when a privilege is missing or the write policy refuses (recorded in the audit), Conflict when a
@@ -266,6 +277,7 @@ func (s *Service) carryOut(ctx context.Context, plans []*plan) error {
 			return err
 		}
 		written = append(written, p.row.MetadataLocation)
+		p.place()
 		if p.creates {
 			create = p
 		} else {

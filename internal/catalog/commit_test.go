@@ -39,7 +39,7 @@ func TestAppendIsOneTransaction(t *testing.T) {
 	}
 	ledger, err := h.store.Commit(context.Background(), row.ID, c.SnapshotID)
 	must(t, err)
-	if ledger.Kind != models.ExternalCommit || ledger.Status != models.CommitPending || ledger.Ref != "main" || ledger.Writer.V.Principal != "job" {
+	if ledger.Kind != models.ExternalCommit || ledger.Status != models.CommitPending || ledger.Ref != "main" || ledger.MetadataLocation != view.MetadataLocation || ledger.Writer.V.Principal != "job" {
 		t.Fatalf("the ledger says %+v", ledger)
 	}
 	events, err := h.store.PendingEvents(context.Background(), 10)

@@ -49,6 +49,7 @@ func (s *Service) ledgerRow(caller policy.Caller, at tablePlace, row models.Tabl
 		CatalogID: at.cat.ID, TableID: row.ID, TableUUID: row.UUID, TableName: at.name(row.Name),
 		SnapshotID: snap.ID, ParentSnapshotID: snap.ParentID, SequenceNumber: snap.SequenceNumber, Ref: ref,
 		Operation: snap.Operation, Summary: models.JSON[map[string]string]{V: snap.Summary}, Kind: kind,
+		MetadataLocation: row.MetadataLocation, // of a registered table; a commit's is named when it is written
 		Writer: models.JSON[models.Writer]{V: models.Writer{
 			Principal: caller.Principal, TokenID: caller.TokenID, Engine: engineOf(snap.Summary, caller.Origin.Client),
 			Client: caller.Origin.Client, RequestID: caller.Origin.RequestID, Address: caller.Origin.Address,

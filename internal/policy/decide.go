@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
@@ -87,3 +88,6 @@ func (a Attempt) openTo(p models.WritePolicy) string {
 	}
 	return fmt.Sprintf("ask a data steward to set the policy to %s (sluice policy set %s %s)", p, a.Table, p)
 }
+
+// capital makes a remedy the start of a sentence.
+func capital(remedy string) string { return strings.ToUpper(remedy[:1]) + remedy[1:] }

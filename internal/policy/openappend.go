@@ -14,7 +14,7 @@ func governed(a Attempt) *refusal {
 	if !a.Change.CreatesTable {
 		return &refusal{
 			RulePolicy, "comes from an engine, and engines may not commit to it",
-			"Use the governed data API, or " + a.openTo(models.OpenAppend) + ".",
+			capital(a.openTo(models.OpenAppend)) + ".",
 		}
 	}
 	if len(a.Change.Snapshots) == 0 && len(a.Change.RefMoves) == 0 {
@@ -22,7 +22,7 @@ func governed(a Attempt) *refusal {
 	}
 	return &refusal{
 		RulePolicy, "creates it with data, and engines may not commit to it",
-		"Create the table empty and use the governed data API, or " + a.openTo(models.OpenAppend) + ".",
+		"Create the table empty, or " + a.openTo(models.OpenAppend) + ".",
 	}
 }
 

@@ -152,7 +152,7 @@ func ownedFile(a Attempt) *refusal {
 		if s.OwnershipHurts != "" {
 			return &refusal{
 				RuleOwnership, fmt.Sprintf("removes rows of a file that belongs to the platform (snapshot %d: %s)", s.ID, s.OwnershipHurts),
-				"Write these rows through the governed data API, or keep engines to other keys and partitions.",
+				"Keep engines to other keys and partitions.",
 			}
 		}
 	}

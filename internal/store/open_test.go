@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -85,4 +86,22 @@ func TestDamagedSchemaIsInternal(t *testing.T) {
 	err := s.DelayEvent(t.Context(), 1, "x")
 	assert.Equal(t, fault.Internal, fault.CodeOf(err))
 	assert.NotContains(t, fault.PublicMessage(err), "outbox")
+}
+
+// A cleanly closed database is one file: what copies it alone must not lose what was committed.
+func TestClosedSQLiteIsOneFile(t *testing.T) {
+	ctx := context.Background()
+	file := filepath.Join(t.TempDir(), "sluice.db")
+	s, err := store.Open(ctx, store.Config{URL: file})
+	require.NoError(t, err)
+	require.NoError(t, store.Migrate(ctx, s))
+	_, err = s.Catalogs(ctx)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	if log, err := os.Stat(file + "-wal"); err == nil {
+		require.Zero(t, log.Size(), "rows are left in the write-ahead log")
+	}
+	whole, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Greater(t, whole.Size(), int64(64<<10))
 }

@@ -88,7 +88,9 @@ func (q *writeQueue) write(ctx context.Context, fn func(tx *gorm.DB) error) erro
 func (q *writeQueue) close() error {
 	q.closing.Do(func() { close(q.quit) })
 	<-q.done
-	return errors.Join(q.conn.Close(), q.pool.Close())
+	// Closing leaves the log behind while prepared statements are open: bring everything home, so that the file alone is whole.
+	_, err := q.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	return errors.Join(err, q.conn.Close(), q.pool.Close())
 }
 
 func (q *writeQueue) serve() {
