@@ -15,10 +15,10 @@ func LocalFiles() Writer {
 	return Writer{
 		Put: func(location string, data []byte) error {
 			path := LocalPath(location)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 				return err
 			}
-			return os.WriteFile(path, data, 0o644)
+			return os.WriteFile(path, data, 0o600)
 		},
 		Get: func(location string) ([]byte, error) { return os.ReadFile(LocalPath(location)) },
 	}

@@ -1,0 +1,7 @@
+// Package chaos kills the product under load and checks that nothing it promised was broken: no acknowledged commit is
+// lost, doubled or half there, every one is reconciled once, and the audit has every effect once.
+//
+// Check is a pure function over what the writers were told and what was found afterwards; its tests break each promise
+// on purpose. The package imports e2e/product and internal/icebergtest: the product is reached as outside programs
+// reach it, and of its files only the outbox is read, after a clean stop.
+package chaos

@@ -1,0 +1,128 @@
+"""A running sluice as scripts see it: bootstrap.json, the governance API, and PyIceberg catalogs on it."""
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import warnings
+
+from pyiceberg.catalog import load_catalog
+
+warnings.filterwarnings("ignore")
+
+with open(os.path.join(os.environ["SLUICE_DATA"], "bootstrap.json")) as f:
+    BOOT = json.load(f)
+
+
+class Refused(Exception):
+    """An HTTP answer other than 2xx."""
+
+    def __init__(self, code, text):
+        super().__init__(f"HTTP {code}: {text}")
+        self.code, self.text = code, text
+
+
+def call(method, url, body=None, token=BOOT["token"], form=None):
+    data = urllib.parse.urlencode(form).encode() if form else json.dumps(body).encode() if body is not None else None
+    req = urllib.request.Request(url, data=data, method=method)
+    if token:
+        req.add_header("Authorization", f"Bearer {token}")
+    if not form:
+        req.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(req, timeout=30) as resp:
+            raw = resp.read()
+            return json.loads(raw) if raw else None
+    except urllib.error.HTTPError as e:
+        raise Refused(e.code, e.read().decode(errors="replace")) from None
+
+
+def governance(method, path, body=None, **query):
+    query = {k: v for k, v in query.items() if v is not None}
+    return call(method, BOOT["governanceUri"] + path + ("?" + urllib.parse.urlencode(query) if query else ""), body)
+
+
+def listing(path, **query):
+    """All pages of a governance list."""
+    items, after = [], None
+    while True:
+        page = governance("GET", path, limit=500, after=after, **query)
+        items += page["items"]
+        after = page.get("next")
+        if not after or not page["items"]:
+            return items
+
+
+def quoted(ref):
+    return urllib.parse.quote(ref, safe="")
+
+
+def table(ref):
+    return governance("GET", f"/tables/{quoted(ref)}")
+
+
+def set_policy(ref, policy):
+    return governance("PUT", f"/tables/{quoted(ref)}/write-policy", {"policy": policy})
+
+
+def set_catalog_policy(policy):
+    return governance("PUT", f"/catalogs/{BOOT['catalog']}/default-write-policy", {"policy": policy})
+
+
+def set_namespace_policy(ref, policy):
+    return governance("PUT", f"/namespaces/{quoted(ref)}/default-write-policy", {"policy": policy})
+
+
+def mint(can_write, expires_in="1h"):
+    return governance("POST", "/tokens", {"catalog": BOOT["catalog"], "canWrite": can_write, "expiresIn": expires_in})
+
+
+def catalog(token=None, **more):
+    """A PyIceberg catalog with an engine token, root's own by default, and local files without vended keys."""
+    props = {"type": "rest", "uri": BOOT["catalogUri"], "warehouse": BOOT["catalog"],
+             "header.X-Iceberg-Access-Delegation": ""}
+    if "credential" not in more:
+        props["token"] = token or BOOT["token"]
+    props.update(more)
+    return load_catalog("sluice", **props)
+
+
+def wait(what, ready, within=30):
+    """Polls until ready gives a true value."""
+    end = time.time() + within
+    while True:
+        value = ready()
+        if value:
+            return value
+        if time.time() > end:
+            raise AssertionError(f"{what}: not within {within} s")
+        time.sleep(0.1)
+
+
+def settled(ref, within=30):
+    """The governance view of a table once all its commits are reconciled."""
+    def ready():
+        t = table(ref)
+        return t if t["pendingCommits"] == 0 and t["currentSnapshotId"] == t["recordedSnapshotId"] else None
+    return wait(f"reconciliation of {ref}", ready, within)
+
+
+def reconciled(uuid):
+    """The reconciled events of a table by snapshot id."""
+    events = {}
+    for e in listing("/audit", type="table.external_commit_reconciled", table=uuid):
+        events.setdefault(e["snapshotId"], []).append(e)
+    return events
+
+
+def refused(error, fn, *words):
+    """Runs fn, which must raise error with all the words in its text."""
+    try:
+        fn()
+    except error as e:
+        missing = [w for w in words if w not in str(e)]
+        if missing:
+            raise AssertionError(f"the refusal does not name {missing}: {e}") from None
+        return " ".join(str(e).split())[:160]
+    raise AssertionError(f"not refused with {error}")
