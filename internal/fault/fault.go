@@ -32,7 +32,7 @@ const (
 // Subject names the kind of thing an error is about, where the answer's type depends on it.
 type Subject string
 
-// The subjects of NotFound and AlreadyExists errors.
+// The subjects of NotFound and AlreadyExists errors, and of Invalid ones that clients tell apart.
 const (
 	NoSubject Subject = ""
 	Catalog   Subject = "catalog"
@@ -42,6 +42,10 @@ const (
 	File      Subject = "file"
 	Principal Subject = "principal"
 	Token     Subject = "token"
+	Plan      Subject = "plan"      // of a scan
+	PlanTask  Subject = "plan_task" // a part of one
+	Function  Subject = "function"
+	Argument  Subject = "argument" // Invalid: what the Iceberg library itself calls an illegal argument
 )
 
 // Error is the error type of every package. Message is public; Cause is not.

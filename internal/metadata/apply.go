@@ -13,7 +13,7 @@ const lastAdded = -1
 
 // ApplyOptions are what a new version needs beyond the updates.
 type ApplyOptions struct {
-	Now time.Time
+	Now time.Time // snapshots may be a few minutes younger
 	// PreviousLocation is the metadata file of the base, entered in the metadata log. Empty: no entry.
 	PreviousLocation string
 }
@@ -21,7 +21,7 @@ type ApplyOptions struct {
 // Apply makes the next version of a document. The base is not changed and shares what it can with the
 // result. base nil builds a new table from the updates of a staged create, which must bring a schema,
 // spec, sort order, location and uuid. The error is Invalid for updates that are wrong whatever the
-// state, Conflict for a snapshot that was prepared against an older version of the table.
+// state, Conflict for a snapshot that was prepared against an older version of the table, TooLarge beyond the limits.
 func Apply(base *Document, updates []Update, opt ApplyOptions) (*Result, error) {
 	version := defaultFormatVersion
 	if base == nil {
@@ -32,12 +32,15 @@ func Apply(base *Document, updates []Update, opt ApplyOptions) (*Result, error) 
 			}
 		}
 	}
+	if err := checkCount(len(updates)); err != nil {
+		return nil, err
+	}
 	b := newBuilder(base, opt.Now, version)
 	for _, u := range updates {
 		if u.apply == nil {
 			return nil, fault.New(fault.Invalid, "Invalid update: %s was not decoded", u.Action)
 		}
-		b.noteAction(u.Action)
+		b.choseLayout = b.choseLayout || isLayoutAction(u.Action)
 		if err := u.apply(b); err != nil {
 			return nil, err
 		}
@@ -74,13 +77,17 @@ type builder struct {
 
 	setKeys   []string                   // properties set in this commit, in order
 	setValues map[string]json.RawMessage // their values as they were sent
-	refs      []member                   // values as they are written
+	refs      *memberSet                 // as they are written; nil until one changes
 
-	schemaIDs map[string]int // by schemaKey; nil until a schema is added
+	schemaIndex, specIndex, orderIndex *layoutIndex   // nil until one of its kind is added
+	partitions                         *partitionUses // nil until a spec is added
+	current                            *indexedSchema // the current schema, once it was needed
+	schemaSpent                        int            // bytes, see schemaBudget
 
 	added       []*Snapshot
+	addedByID   map[int64]*Snapshot
 	removed     map[int64]bool // snapshots of the base
-	mainAdded   []int64        // added snapshots that main pointed to, in order
+	mainAdded   map[int64]bool // added snapshots that main pointed to
 	newLog      []logEntry
 	spliced     *logEnd // the end of the new snapshot log, where it was only appended to
 	updatedAt   int64   // highest timestamp of an added snapshot
@@ -88,11 +95,15 @@ type builder struct {
 	mainSetNew  bool // main was set after it had been removed
 	choseLayout bool // a schema, spec or sort order was sent or chosen
 
-	files map[string][]json.RawMessage // statistics and keys, loaded when they change
+	files map[string]*fileList[int64] // statistics, loaded when they change
+	keys  *fileList[string]           // encryption keys, likewise
 }
 
 func newBuilder(base *Document, now time.Time, formatVersion int) *builder {
-	b := &builder{base: base, now: now.UnixMilli(), dirty: make(map[string]bool), files: make(map[string][]json.RawMessage), setValues: make(map[string]json.RawMessage)}
+	b := &builder{
+		base: base, now: now.UnixMilli(), dirty: make(map[string]bool), files: make(map[string]*fileList[int64]),
+		setValues: make(map[string]json.RawMessage), addedByID: make(map[int64]*Snapshot), mainAdded: make(map[int64]bool),
+	}
 	if base == nil {
 		b.v = view{
 			formatVersion: formatVersion, current: -1, lastPartition: initialPartitionID, hasNextRow: formatVersion >= 3,
@@ -104,20 +115,23 @@ func newBuilder(base *Document, now time.Time, formatVersion int) *builder {
 	b.v.refs, b.v.properties = maps.Clone(base.view.refs), maps.Clone(base.view.properties)
 	b.hasSchema, b.hasSpec, b.hasOrder = true, true, true
 	b.schemas, b.specs, b.orders = base.view.schemas.elements(), base.view.specs.elements(), base.view.orders.elements()
-	b.refs, _ = membersOf(base.sectionValue("refs"))
-	if main, ok := b.v.refs[mainBranch]; ok && !b.v.refsWritten {
-		b.refs = []member{{mainBranch, encodeRef(main, nil)}}
-	}
 	return b
 }
 
-// noteAction remembers the kinds of updates that create-or-replace consists of.
-func (b *builder) noteAction(action string) {
-	switch action {
-	case ActionAddSchema, ActionSetCurrentSchema, ActionAddSpec, ActionSetDefaultSpec, ActionAddSortOrder,
-		ActionSetDefaultSortOrder:
-		b.choseLayout = true
+// writtenRefs gives the refs section to change.
+func (b *builder) writtenRefs() *memberSet {
+	if b.refs != nil {
+		return b.refs
 	}
+	var members []member
+	if b.base != nil {
+		members, _ = membersOf(b.base.sectionValue("refs"))
+		if main, ok := b.base.view.refs[mainBranch]; ok && !b.base.view.refsWritten {
+			members = []member{{mainBranch, encodeRef(main, nil)}}
+		}
+	}
+	b.refs = newMemberSet(members)
+	return b.refs
 }
 
 func (b *builder) assignUUID(uuid string) error {

@@ -6,14 +6,68 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// loaded gives the elements of a section of the base or of this commit.
-func (b *builder) loaded(section string) []json.RawMessage {
-	elements, ok := b.files[section]
-	if !ok && b.base != nil {
-		elements, _ = elementsOf(b.base.sectionValue(section))
-		b.files[section] = elements
+// fileList is a section of statistics or keys under change: elements in order, found by what they are about. A removed
+// one leaves a gap. Elements that do not say what they are about stay as they are.
+type fileList[K comparable] struct {
+	elements []json.RawMessage // nil is a gap
+	at       map[K][]int       // of several, which no engine writes, all
+}
+
+// loadFiles reads a section of the base.
+func loadFiles[K comparable](b *builder, section string, keyOf func(json.RawMessage) (K, bool)) *fileList[K] {
+	l := &fileList[K]{at: make(map[K][]int)}
+	if b.base == nil {
+		return l
 	}
-	return elements
+	l.elements, _ = elementsOf(b.base.sectionValue(section))
+	for i, element := range l.elements {
+		if key, ok := keyOf(element); ok {
+			l.at[key] = append(l.at[key], i)
+		}
+	}
+	return l
+}
+
+func (l *fileList[K]) add(key K, element json.RawMessage) {
+	l.at[key] = append(l.at[key], len(l.elements))
+	l.elements = append(l.elements, element)
+}
+
+// remove tells whether there was one.
+func (l *fileList[K]) remove(key K) bool {
+	positions := l.at[key]
+	for _, i := range positions {
+		l.elements[i] = nil
+	}
+	delete(l.at, key)
+	return len(positions) > 0
+}
+
+// rest gives the elements that are left.
+func (l *fileList[K]) rest() []json.RawMessage {
+	kept := make([]json.RawMessage, 0, len(l.elements))
+	for _, element := range l.elements {
+		if element != nil {
+			kept = append(kept, element)
+		}
+	}
+	return kept
+}
+
+const (
+	statisticsName          = "statistics"
+	partitionStatisticsName = "partition-statistics"
+	keysSection             = "encryption-keys"
+)
+
+// statistics gives a section of statistics files, by snapshot.
+func (b *builder) statistics(section string) *fileList[int64] {
+	if b.files[section] == nil {
+		b.files[section] = loadFiles(b, section, func(element json.RawMessage) (int64, bool) {
+			return int64Of(memberOf(element, "snapshot-id"))
+		})
+	}
+	return b.files[section]
 }
 
 // setStatistics puts a statistics file in the place of that of the same snapshot.
@@ -22,53 +76,44 @@ func (b *builder) setStatistics(section string, file json.RawMessage) error {
 	if !b.hasSnapshot(id) {
 		return fault.New(fault.Invalid, "Cannot set %s for unknown snapshot: %d", section, id)
 	}
-	replaced := false
-	elements := b.loaded(section)
-	kept := make([]json.RawMessage, 0, len(elements)+1)
-	for _, element := range elements {
-		if have, _ := int64Of(memberOf(element, "snapshot-id")); have != id {
-			kept = append(kept, element)
-			continue
-		}
-		if sameJSON(element, file) {
+	l := b.statistics(section)
+	positions := l.at[id]
+	for _, i := range positions {
+		if sameJSON(l.elements[i], file) {
 			return nil
 		}
-		if !replaced {
-			kept, replaced = append(kept, file), true
-		}
 	}
-	if !replaced {
-		kept = append(kept, file)
+	if len(positions) == 0 {
+		l.add(id, file)
+	} else {
+		l.remove(id)
+		l.elements[positions[0]], l.at[id] = file, positions[:1]
 	}
-	b.storeStatistics(section, kept)
+	b.noteStatistics(section)
 	return nil
 }
 
 func (b *builder) removeStatistics(section string, id int64) error {
-	b.dropStatistics(section, func(have int64) bool { return have == id })
+	if b.statistics(section).remove(id) {
+		b.noteStatistics(section)
+	}
 	return nil
 }
 
-func (b *builder) dropStatistics(section string, drop func(snapshot int64) bool) {
-	elements := b.loaded(section)
-	kept := make([]json.RawMessage, 0, len(elements))
-	for _, element := range elements {
-		if id, ok := int64Of(memberOf(element, "snapshot-id")); !ok || !drop(id) {
-			kept = append(kept, element)
-		}
-	}
-	if len(kept) < len(elements) {
-		b.storeStatistics(section, kept)
-	}
-}
-
-func (b *builder) storeStatistics(section string, elements []json.RawMessage) {
-	b.files[section] = elements
+func (b *builder) noteStatistics(section string) {
 	b.dirty[section] = true
 	b.changes.StatisticsChanged = true
 }
 
-const keysSection = "encryption-keys"
+// encryptionKeys gives the table's keys, by key id.
+func (b *builder) encryptionKeys() *fileList[string] {
+	if b.keys == nil {
+		b.keys = loadFiles(b, keysSection, func(element json.RawMessage) (string, bool) {
+			return stringOf(memberOf(element, "key-id"))
+		})
+	}
+	return b.keys
+}
 
 // addEncryptionKey adds a key of a v3 table; one of the same id stays as it is.
 func (b *builder) addEncryptionKey(key json.RawMessage) error {
@@ -82,32 +127,29 @@ func (b *builder) addEncryptionKey(key json.RawMessage) error {
 	if _, ok := stringOf(memberOf(key, "encrypted-key-metadata")); !ok {
 		return fault.New(fault.Invalid, "Invalid encryption key: missing or invalid field encrypted-key-metadata")
 	}
-	elements := b.loaded(keysSection)
-	for _, element := range elements {
-		if have, _ := stringOf(memberOf(element, "key-id")); have == id {
-			return nil
-		}
+	if keys := b.encryptionKeys(); len(keys.at[id]) == 0 {
+		keys.add(id, key)
+		b.noteKeys()
 	}
-	b.storeKeys(append(elements[:len(elements):len(elements)], key))
 	return nil
 }
 
 func (b *builder) removeEncryptionKey(id string) error {
-	elements := b.loaded(keysSection)
-	kept := make([]json.RawMessage, 0, len(elements))
-	for _, element := range elements {
-		if have, _ := stringOf(memberOf(element, "key-id")); have != id {
-			kept = append(kept, element)
-		}
-	}
-	if len(kept) < len(elements) {
-		b.storeKeys(kept)
+	if b.encryptionKeys().remove(id) {
+		b.noteKeys()
 	}
 	return nil
 }
 
-func (b *builder) storeKeys(elements []json.RawMessage) {
-	b.files[keysSection] = elements
+func (b *builder) noteKeys() {
 	b.dirty[keysSection] = true
 	b.changes.EncryptionKeysChanged = true
+}
+
+// loaded gives the elements of a section of files as they are now.
+func (b *builder) loaded(section string) []json.RawMessage {
+	if section == keysSection {
+		return b.encryptionKeys().rest()
+	}
+	return b.statistics(section).rest()
 }

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/sluice-data/sluice/internal/fault"
@@ -12,21 +13,25 @@ func (b *builder) addSchema(raw json.RawMessage) error {
 	if kind := memberOf(raw, "type"); kind != nil && string(kind) != `"struct"` {
 		return fault.New(fault.Invalid, "Invalid schema: type is not struct")
 	}
-	schema, err := parseSchema(raw)
+	p := schemaParser{budget: schemaBudget}
+	schema, err := p.schema(raw)
 	if err != nil {
+		return err
+	}
+	if err := b.spendSchema(p.spent); err != nil {
 		return err
 	}
 	b.indexSchemas()
 	key := schemaKey(schema)
-	if known, ok := b.schemaIDs[key]; ok {
+	if known, ok := b.schemaIndex.find(key); ok {
 		b.lastSchema = &known
 		return nil
 	}
-	id := b.v.currentSchema
-	for _, l := range b.schemas {
-		id = max(id, l.id+1)
-	}
+	id := nextID(b.schemas, b.v.currentSchema)
 	if err := checkSchema(schema, b.v.formatVersion); err != nil {
+		return err
+	}
+	if err := b.advanceColumns(schema); err != nil {
 		return err
 	}
 	members, _ := membersOf(raw)
@@ -35,25 +40,38 @@ func (b *builder) addSchema(raw json.RawMessage) error {
 		raw = joinMembers(withMember(members, "schema-id", integerOf(id)))
 	}
 	b.schemas = append(b.schemas, listed{id: id, raw: raw})
-	b.lastSchema, b.schemaIDs[key] = &id, id
+	b.lastSchema = &id
+	b.schemaIndex.add(key, id)
 	b.changes.AddedSchemas++
 	b.dirty["schemas"] = true
-	if highest := schema.highestFieldID(); highest > b.v.lastColumn {
-		b.v.lastColumn = highest
-		b.dirty["last-column-id"] = true
-	}
 	return nil
 }
 
-// indexSchemas prepares the search for an equal schema; of several the first counts.
+// advanceColumns raises the last column id. A new table may start anywhere; another counts on, or one wish for a high
+// id would leave no ids for the columns to come.
+func (b *builder) advanceColumns(schema Schema) error {
+	highest := schema.highestFieldID()
+	if highest <= b.v.lastColumn {
+		return nil
+	}
+	if free := b.v.lastColumn + maxFields + idGap; b.base != nil && highest > free {
+		return fault.New(fault.Invalid, "Invalid schema: field id %d is too far beyond the last column id %d. Assign the next free ids.",
+			highest, b.v.lastColumn)
+	}
+	b.v.lastColumn = highest
+	b.dirty["last-column-id"] = true
+	return nil
+}
+
+// indexSchemas prepares the search for an equal schema.
 func (b *builder) indexSchemas() {
-	if b.schemaIDs != nil {
+	if b.schemaIndex != nil {
 		return
 	}
-	b.schemaIDs = make(map[string]int, len(b.schemas)+1)
-	for _, l := range slices.Backward(b.schemas) {
+	b.schemaIndex = newLayoutIndex(len(b.schemas))
+	for _, l := range b.schemas {
 		if schema, err := parseSchema(l.raw); err == nil {
-			b.schemaIDs[schemaKey(schema)] = l.id
+			b.schemaIndex.add(schemaKey(schema), l.id)
 		}
 	}
 }
@@ -77,7 +95,7 @@ func (b *builder) setCurrentSchema(id int) error {
 			return err
 		}
 	}
-	b.v.currentSchema, b.hasSchema = id, true
+	b.v.currentSchema, b.hasSchema, b.current = id, true, nil
 	b.dirty["current-schema-id"] = true
 	return nil
 }
@@ -88,22 +106,47 @@ func (b *builder) noteColumns(next listed) error {
 	if err != nil {
 		return err
 	}
+	if err := b.spendSchema(len(before.Raw) + len(next.raw)); err != nil {
+		return err
+	}
 	after, err := parseSchema(next.raw)
 	if err != nil {
 		return err
 	}
-	b.changes.ColumnChanges = append(b.changes.ColumnChanges, DiffSchemas(before, after)...)
+	b.changes.ColumnChanges = append(b.changes.ColumnChanges, DiffSchemas(before.Schema, after)...)
 	b.changes.CurrentSchemaChanged = true
 	return nil
 }
 
-// currentSchema decodes the current schema. Invalid when none is chosen yet.
-func (b *builder) currentSchema() (Schema, error) {
+// currentSchema decodes the current schema, once for all updates. Invalid when none is chosen yet.
+func (b *builder) currentSchema() (*indexedSchema, error) {
+	if b.current != nil {
+		return b.current, nil
+	}
 	current, ok := findListed(b.schemas, b.v.currentSchema)
 	if !ok || !b.hasSchema {
-		return Schema{}, fault.New(fault.Invalid, "The table has no current schema")
+		return nil, fault.New(fault.Invalid, "The table has no current schema")
 	}
-	return parseSchema(current.raw)
+	schema, err := parseSchema(current.raw)
+	if err != nil {
+		return nil, err
+	}
+	b.current = indexed(schema)
+	return b.current, nil
+}
+
+// layoutSchema is what a new spec or sort order is checked against: the current schema, and in a new table whose
+// current schema is chosen at the end, as DuckDB does, the one added last. The end checks both against the current one.
+func (b *builder) layoutSchema() (*indexedSchema, error) {
+	if b.hasSchema || b.lastSchema == nil {
+		return b.currentSchema()
+	}
+	last, _ := findListed(b.schemas, *b.lastSchema)
+	schema, err := parseSchema(last.raw)
+	if err != nil {
+		return nil, err
+	}
+	return indexed(schema), nil
 }
 
 // addSpec adds a partition spec or finds an equal one again, and gives fields without an id one.
@@ -112,20 +155,19 @@ func (b *builder) addSpec(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	schema, err := b.currentSchema()
+	schema, err := b.layoutSchema()
 	if err != nil {
 		return err
 	}
-	id := 0
-	for _, l := range b.specs {
-		if existing, err := readTransformFields(l.raw, ""); err == nil && sameSpecFields(existing, fields) {
-			b.lastSpec = &l.id
-			return nil
-		}
-		id = max(id, l.id+1)
+	b.indexSpecs()
+	key := specKey(fields)
+	if known, ok := b.specIndex.find(key); ok {
+		b.lastSpec = &known
+		return nil
 	}
+	id := nextID(b.specs, 0)
 	b.assignPartitionIDs(fields)
-	if err := checkSpec(fields, schema, b.v.formatVersion); err != nil {
+	if err := checkSpec(fields, schema.index, b.v.formatVersion); err != nil {
 		return err
 	}
 	if err := b.checkPartitionIDs(fields); err != nil {
@@ -133,6 +175,8 @@ func (b *builder) addSpec(raw json.RawMessage) error {
 	}
 	b.specs = append(b.specs, listed{id: id, raw: encodeSpec(raw, fields, id)})
 	b.lastSpec = &id
+	b.specIndex.add(key, id)
+	b.partitions.add(id, fields)
 	b.changes.AddedSpecs++
 	b.dirty["partition-specs"] = true
 	for _, f := range fields {
@@ -144,6 +188,28 @@ func (b *builder) addSpec(raw json.RawMessage) error {
 	return nil
 }
 
+// nextID gives the id after those of the list, at least least.
+func nextID(list []listed, least int) int {
+	for _, l := range list {
+		least = max(least, l.id+1)
+	}
+	return least
+}
+
+// indexSpecs prepares the search for an equal spec and for what field ids are used for.
+func (b *builder) indexSpecs() {
+	if b.specIndex != nil {
+		return
+	}
+	b.specIndex, b.partitions = newLayoutIndex(len(b.specs)), newPartitionUses()
+	for _, l := range b.specs {
+		if fields, err := readTransformFields(l.raw, ""); err == nil {
+			b.specIndex.add(specKey(fields), l.id)
+			b.partitions.add(l.id, fields)
+		}
+	}
+}
+
 // assignPartitionIDs gives fields without an id the id of the same field in an older spec, or the next
 // free one. In v1 the ids follow the positions.
 func (b *builder) assignPartitionIDs(fields []transformField) {
@@ -153,23 +219,16 @@ func (b *builder) assignPartitionIDs(fields []transformField) {
 		next = max(next, f.id)
 		taken[f.id] = true
 	}
-	older := make(map[string]int)
-	for _, l := range b.specs {
-		same, _ := readTransformFields(l.raw, "")
-		for _, f := range same {
-			older[f.key()] = f.id
-		}
-	}
 	for i := range fields {
 		f := &fields[i]
-		id, known := older[f.key()]
-		switch {
-		case f.id != 0:
-		case b.v.formatVersion == 1:
+		if f.id != 0 {
+			continue
+		}
+		if b.v.formatVersion == 1 {
 			f.id = initialPartitionID + 1 + i
-		case known && id != 0 && !taken[id]:
+		} else if id := b.partitions.idOf(f.key()); id != 0 && !taken[id] {
 			f.id = id
-		default:
+		} else {
 			next++
 			f.id = next
 		}
@@ -178,23 +237,20 @@ func (b *builder) assignPartitionIDs(fields []transformField) {
 }
 
 // checkPartitionIDs refuses an id that means something else in another spec: engines then cannot read
-// the table's partitions as one type. v1 tables re-use ids by position.
+// the table's partitions as one type. v1 tables re-use ids by position. An id far beyond the others would leave none
+// for the fields to come.
 func (b *builder) checkPartitionIDs(fields []transformField) error {
-	if b.v.formatVersion == 1 {
-		return nil
-	}
-	byID := make(map[int]transformField, len(fields))
+	free := b.v.lastPartition + len(fields) + idGap
 	for _, f := range fields {
-		byID[f.id] = f
-	}
-	for _, l := range b.specs {
-		older, _ := readTransformFields(l.raw, "")
-		for _, o := range older {
-			f, shared := byID[o.id]
-			same := slices.Equal(o.sources, f.sources) && (o.transform == f.transform || o.transform == "void" || f.transform == "void")
-			if shared && !same {
-				return fault.New(fault.Invalid, "Invalid partition spec: field id %d is used by another field of spec %d", f.id, l.id)
-			}
+		if f.id > free && b.base != nil || f.id > math.MaxInt32 {
+			return fault.New(fault.Invalid, "Invalid partition spec: field id %d is too far beyond the last partition field id %d",
+				f.id, b.v.lastPartition)
+		}
+		if b.v.formatVersion == 1 {
+			continue
+		}
+		if spec, used := b.partitions.conflict(f); used {
+			return fault.New(fault.Invalid, "Invalid partition spec: field id %d is used by another field of spec %d", f.id, spec)
 		}
 	}
 	return nil
@@ -239,29 +295,43 @@ func (b *builder) addOrder(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	schema, err := b.currentSchema()
+	schema, err := b.layoutSchema()
 	if err != nil {
 		return err
 	}
-	id := min(1, len(fields))
-	for _, l := range b.orders {
-		if existing, err := readTransformFields(l.raw, ""); err == nil && sameOrderFields(existing, fields) {
-			b.lastOrder = &l.id
-			return nil
-		}
-		if len(fields) > 0 {
-			id = max(id, l.id+1)
-		}
+	b.indexOrders()
+	key := orderKey(fields)
+	if known, ok := b.orderIndex.find(key); ok {
+		b.lastOrder = &known
+		return nil
 	}
-	if err := checkOrder(fields, schema); err != nil {
+	if err := checkOrder(fields, schema.index); err != nil {
 		return err
+	}
+	id := 0
+	if len(fields) > 0 {
+		id = nextID(b.orders, 1)
 	}
 	members, _ := membersOf(raw)
 	b.orders = append(b.orders, listed{id: id, raw: joinMembers(withMember(members, "order-id", integerOf(id)))})
 	b.lastOrder = &id
+	b.orderIndex.add(key, id)
 	b.changes.AddedSortOrders++
 	b.dirty["sort-orders"] = true
 	return nil
+}
+
+// indexOrders prepares the search for an equal sort order.
+func (b *builder) indexOrders() {
+	if b.orderIndex != nil {
+		return
+	}
+	b.orderIndex = newLayoutIndex(len(b.orders))
+	for _, l := range b.orders {
+		if fields, err := readTransformFields(l.raw, ""); err == nil {
+			b.orderIndex.add(orderKey(fields), l.id)
+		}
+	}
 }
 
 func (b *builder) setDefaultOrder(id int) error {
@@ -290,8 +360,12 @@ func (b *builder) removeSpecs(ids []int) error {
 	var removed []int
 	b.specs, removed = without(b.specs, ids)
 	b.changes.RemovedSpecs = append(b.changes.RemovedSpecs, removed...)
-	if len(removed) > 0 {
+	for _, id := range removed {
 		b.dirty["partition-specs"] = true
+		if b.specIndex != nil {
+			b.specIndex.remove(id)
+			b.partitions.remove(id)
+		}
 	}
 	return nil
 }
@@ -303,21 +377,23 @@ func (b *builder) removeSchemas(ids []int) error {
 	var removed []int
 	b.schemas, removed = without(b.schemas, ids)
 	b.changes.RemovedSchemas = append(b.changes.RemovedSchemas, removed...)
-	if len(removed) > 0 {
+	for _, id := range removed {
 		b.dirty["schemas"] = true
-		b.schemaIDs = nil
+		if b.schemaIndex != nil {
+			b.schemaIndex.remove(id)
+		}
 	}
 	return nil
 }
 
-// without gives the list without the elements of those ids, and the ids that were there.
+// without takes the elements of those ids out of the list, and gives the ids that were there.
 func without(list []listed, ids []int) (kept []listed, removed []int) {
-	for _, l := range list {
-		if slices.Contains(ids, l.id) {
+	gone := idSet(ids)
+	kept = slices.DeleteFunc(list, func(l listed) bool {
+		if gone[l.id] {
 			removed = append(removed, l.id)
-		} else {
-			kept = append(kept, l)
 		}
-	}
+		return gone[l.id]
+	})
 	return kept, removed
 }

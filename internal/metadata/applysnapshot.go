@@ -1,15 +1,18 @@
 package metadata
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// clockSkewMs is how far back a commit's clock may go: commits come from different machines.
-const clockSkewMs = 60_000
+// How far a commit's clock may be off, in milliseconds: commits come from different machines. Engines themselves refuse
+// to read or write what goes back by more than clockSkewMs.
+const (
+	clockSkewMs  = 60_000
+	clockAheadMs = 600_000
+)
 
 // hasSnapshot tells whether the table has the snapshot now.
 func (b *builder) hasSnapshot(id int64) bool {
@@ -24,17 +27,12 @@ func (b *builder) hasSnapshot(id int64) bool {
 }
 
 func (b *builder) addedSnapshot(id int64) *Snapshot {
-	for _, s := range b.added {
-		if s.ID == id {
-			return s
-		}
-	}
-	return nil
+	return b.addedByID[id]
 }
 
 func (b *builder) addSnapshot(s *Snapshot) error {
 	switch {
-	case !b.hasSchema:
+	case len(b.schemas) == 0:
 		return fault.New(fault.Invalid, "Attempting to add a snapshot before a schema is added")
 	case len(b.specs) == 0:
 		return fault.New(fault.Invalid, "Attempting to add a snapshot before a partition spec is added")
@@ -55,7 +53,8 @@ func (b *builder) addSnapshot(s *Snapshot) error {
 		return err
 	}
 	b.added = append(b.added, s)
-	b.updatedAt = max(b.updatedAt, s.TimestampMs)
+	b.addedByID[s.ID] = s
+	b.updatedAt = max(b.updatedAt, b.commitTime(s))
 	b.dirty["snapshots"] = true
 	return nil
 }
@@ -72,10 +71,26 @@ func (b *builder) checkSnapshotMembers(s *Snapshot) error {
 	} else if s.ManifestList == "" && s.Manifests == nil {
 		return fault.New(fault.Invalid, "Invalid snapshot %d: missing manifest-list", s.ID)
 	}
-	if last := b.lastTime(); s.TimestampMs < last-clockSkewMs {
+	return b.checkTime(s)
+}
+
+// checkTime wants a snapshot to be about as old as the commit. A table that already has a time in the future takes
+// snapshots of the present all the same.
+func (b *builder) checkTime(s *Snapshot) error {
+	if s.TimestampMs > b.now+clockAheadMs {
+		return fault.New(fault.Invalid, "Invalid snapshot timestamp %d: it is more than %d minutes ahead of the catalog's clock. "+
+			"Set the writer's clock and commit again.", s.TimestampMs, clockAheadMs/60_000)
+	}
+	if last := min(b.lastTime(), b.now); s.TimestampMs < last-clockSkewMs {
 		return fault.New(fault.Invalid, "Invalid snapshot timestamp %d: before last updated timestamp %d", s.TimestampMs, last)
 	}
 	return nil
+}
+
+// commitTime is the time of an added snapshot as the table records it: the writer's, as long as it is not ahead of the
+// catalog's. Engines refuse to commit to a table whose last time is ahead of their own clock.
+func (b *builder) commitTime(s *Snapshot) int64 {
+	return min(s.TimestampMs, b.now)
 }
 
 // lastTime is the latest time the table knows, 0 for a new one.
@@ -87,8 +102,8 @@ func (b *builder) lastTime() int64 {
 	return last
 }
 
-// updateTime is the time of this commit as far as it is known: that of the added snapshots, which the
-// client's clock gave, otherwise now. Engines compare their own clock with it before they commit, so
+// updateTime is the time of this commit as far as it is known: the commitTime of the added snapshots,
+// otherwise now. Engines compare their own clock with it before they commit, so
 // that the server's clock must not push it ahead of a client whose clock is late. It never goes back.
 func (b *builder) updateTime() int64 {
 	if len(b.added) > 0 {
@@ -98,7 +113,8 @@ func (b *builder) updateTime() int64 {
 }
 
 // advanceSequence refuses a snapshot that was prepared before another one was committed. It is a
-// conflict, so that the client refreshes and assigns a new number. The last number is never lowered.
+// conflict, so that the client refreshes and assigns a new number. The last number is never lowered, nor raised so far
+// that the numbers could run out.
 func (b *builder) advanceSequence(s *Snapshot) error {
 	if s.SequenceNumber < 0 {
 		return fault.New(fault.Invalid, "Invalid snapshot %d: sequence number %d is negative", s.ID, s.SequenceNumber)
@@ -113,6 +129,10 @@ func (b *builder) advanceSequence(s *Snapshot) error {
 		return fault.New(fault.Conflict, "Cannot add snapshot with sequence number %d older than last sequence number %d",
 			s.SequenceNumber, b.v.lastSequence)
 	}
+	if s.SequenceNumber-idGap > max(b.v.lastSequence, 0) {
+		return fault.New(fault.Invalid, "Cannot add snapshot with sequence number %d: the last sequence number is %d. "+
+			"Assign the next one.", s.SequenceNumber, b.v.lastSequence)
+	}
 	if s.SequenceNumber > b.v.lastSequence {
 		b.v.lastSequence = s.SequenceNumber
 		b.dirty["last-sequence-number"] = true
@@ -120,8 +140,8 @@ func (b *builder) advanceSequence(s *Snapshot) error {
 	return nil
 }
 
-// advanceRows reserves the row ids of a v3 snapshot. A gap before first-row-id is skipped for good, so
-// that no row id is given twice.
+// advanceRows reserves the row ids of a v3 snapshot. They follow on those given before: no row id is given twice, and
+// none is lost to a gap.
 func (b *builder) advanceRows(s *Snapshot) error {
 	if b.v.formatVersion < 3 {
 		return nil
@@ -136,8 +156,12 @@ func (b *builder) advanceRows(s *Snapshot) error {
 		return fault.New(fault.Conflict, "Cannot add a snapshot, first-row-id is behind table next-row-id: %d < %d",
 			*s.FirstRowID, b.v.nextRow)
 	}
-	if *s.AddedRows > math.MaxInt64-*s.FirstRowID {
-		return fault.New(fault.Invalid, "Cannot add a snapshot: row ids overflow")
+	if *s.FirstRowID > b.v.nextRow {
+		return fault.New(fault.Invalid, "Cannot add a snapshot, first-row-id is ahead of table next-row-id: %d > %d",
+			*s.FirstRowID, b.v.nextRow)
+	}
+	if *s.AddedRows > min(maxAddedRows, math.MaxInt64-*s.FirstRowID) {
+		return fault.New(fault.Invalid, "Cannot add a snapshot: added-rows %d is more than a snapshot can add", *s.AddedRows)
 	}
 	if next := *s.FirstRowID + *s.AddedRows; next != b.v.nextRow {
 		b.v.nextRow = next
@@ -165,14 +189,9 @@ func (b *builder) setRef(name string, ref Ref) error {
 		change.Before = &old
 	}
 	b.changes.RefChanges = append(b.changes.RefChanges, change)
-	var written json.RawMessage
-	for _, m := range b.refs {
-		if m.key == name {
-			written = m.value
-		}
-	}
 	b.v.refs[name] = ref
-	b.refs = withMember(b.refs, name, encodeRef(ref, written))
+	written := b.writtenRefs()
+	written.set(name, encodeRef(ref, written.written(name)))
 	b.dirty["refs"] = true
 	if name == mainBranch {
 		b.setMain(ref.SnapshotID)
@@ -185,8 +204,11 @@ func (b *builder) setMain(id int64) {
 	b.mainSetNew = b.mainRemoved
 	entry := logEntry{snapshot: id, timestamp: b.updateTime()}
 	if s := b.addedSnapshot(id); s != nil {
-		entry.timestamp = s.TimestampMs
-		b.mainAdded = append(b.mainAdded, id)
+		entry.timestamp = b.commitTime(s)
+		b.mainAdded[id] = true
+	}
+	if b.base != nil && entry.timestamp < b.base.log.timestamp-clockSkewMs {
+		entry.timestamp = b.base.log.timestamp // engines refuse a log that goes back
 	}
 	if b.v.hasCurrent && b.v.current == id {
 		return // only its retention changed
@@ -210,7 +232,7 @@ func (b *builder) removeRef(name string) error {
 		return nil
 	}
 	delete(b.v.refs, name)
-	b.refs = slices.DeleteFunc(b.refs, func(m member) bool { return m.key == name })
+	b.writtenRefs().remove(name)
 	b.changes.RefChanges = append(b.changes.RefChanges, RefChange{Name: name, Before: &old})
 	b.dirty["refs"] = true
 	return nil
@@ -226,24 +248,24 @@ func (b *builder) removeSnapshots(ids []int64) error {
 		}
 		gone[id] = true
 		b.changes.RemovedSnapshots = append(b.changes.RemovedSnapshots, id)
-		if b.addedSnapshot(id) == nil {
-			if b.removed == nil {
-				b.removed = make(map[int64]bool, len(ids))
-			}
-			b.removed[id] = true
+		if b.addedSnapshot(id) != nil {
+			delete(b.addedByID, id)
+			b.added = slices.DeleteFunc(b.added, func(s *Snapshot) bool { return s.ID == id })
+			continue
 		}
+		if b.removed == nil {
+			b.removed = make(map[int64]bool, len(ids))
+		}
+		b.removed[id] = true
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	b.added = slices.DeleteFunc(b.added, func(s *Snapshot) bool { return gone[s.ID] })
 	b.dirty["snapshots"] = true
 	b.dirty["snapshot-log"] = true
-	for _, name := range sortedKeys(b.v.refs) {
-		if gone[b.v.refs[name].SnapshotID] {
-			if err := b.removeRef(name); err != nil {
-				return err
-			}
+	for _, name := range refsTo(b.v.refs, gone) {
+		if err := b.removeRef(name); err != nil {
+			return err
 		}
 	}
 	if b.v.hasCurrent && gone[b.v.current] {
@@ -251,16 +273,23 @@ func (b *builder) removeSnapshots(ids []int64) error {
 			return err
 		}
 	}
-	for _, section := range []string{"statistics", "partition-statistics"} {
-		b.dropStatistics(section, func(id int64) bool { return gone[id] })
+	for _, section := range []string{statisticsName, partitionStatisticsName} {
+		for id := range gone {
+			if err := b.removeStatistics(section, id); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func sortedKeys(refs map[string]Ref) []string {
-	names := make([]string, 0, len(refs))
-	for name := range refs {
-		names = append(names, name)
+// refsTo gives the names of the refs that point to the snapshots, sorted.
+func refsTo(refs map[string]Ref, snapshots map[int64]bool) []string {
+	var names []string
+	for name, ref := range refs {
+		if snapshots[ref.SnapshotID] {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names

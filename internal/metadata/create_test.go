@@ -2,6 +2,7 @@ package metadata_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -160,4 +161,34 @@ func TestStagedCreateMustBeComplete(t *testing.T) {
 		refuse(t, nil, fault.Invalid, part, updates...)
 	}
 	refuse(t, nil, fault.Invalid, "before a schema", snapshotUpdate(7, 0, 1, ""))
+}
+
+// DuckDB chooses the current schema after the spec and the sort order.
+func TestCurrentSchemaMayBeChosenLast(t *testing.T) {
+	updates := func(spec string) []metadata.Update {
+		raw := []json.RawMessage{
+			json.RawMessage(`{"action":"assign-uuid","uuid":"11e3daee-e0dd-4614-9723-0a54bad90351"}`),
+			json.RawMessage(`{"action":"upgrade-format-version","format-version":2}`),
+			json.RawMessage(`{"action":"add-schema","last-column-id":1,"schema":{"type":"struct","schema-id":0,"fields":[{"id":1,"name":"id","required":false,"type":"long"}]}}`),
+			json.RawMessage(spec),
+			json.RawMessage(`{"action":"set-default-spec","spec-id":0}`),
+			json.RawMessage(`{"action":"add-sort-order","sort-order":{"order-id":0,"fields":[]}}`),
+			json.RawMessage(`{"action":"set-default-sort-order","sort-order-id":0}`),
+			json.RawMessage(`{"action":"set-location","location":"s3://b/t"}`),
+			json.RawMessage(`{"action":"add-snapshot","snapshot":{"snapshot-id":5,"sequence-number":1,"timestamp-ms":` + strconv.FormatInt(now().UnixMilli(), 10) +
+				`,"manifest-list":"s3://b/t/metadata/l.avro","summary":{"operation":"append"},"schema-id":0}}`),
+			json.RawMessage(`{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":5}`),
+			json.RawMessage(`{"action":"set-current-schema","schema-id":0}`),
+		}
+		decoded, err := metadata.DecodeUpdates(raw)
+		require.NoError(t, err)
+		return decoded
+	}
+	result, err := metadata.Apply(nil, updates(`{"action":"add-spec","spec":{"spec-id":0,"fields":[{"source-id":1,"field-id":1000,"name":"b","transform":"bucket[4]"}]}}`), metadata.ApplyOptions{Now: now()})
+	require.NoError(t, err)
+	schema, err := result.Document.CurrentSchema()
+	require.NoError(t, err)
+	require.Len(t, schema.Fields, 1)
+	_, err = metadata.Apply(nil, updates(`{"action":"add-spec","spec":{"spec-id":0,"fields":[{"source-id":9,"field-id":1000,"name":"b","transform":"bucket[4]"}]}}`), metadata.ApplyOptions{Now: now()})
+	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
 }

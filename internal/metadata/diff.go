@@ -48,6 +48,7 @@ func DiffSchemas(before, after Schema) []ColumnChange {
 	old, oldOrder := placeFields(before)
 	now, newOrder := placeFields(after)
 	moved := reordered(old, now, oldOrder, newOrder)
+	wasKeys, isKeys := idSet(before.IdentifierFieldIDs), idSet(after.IdentifierFieldIDs)
 	var changes []ColumnChange
 	for _, id := range oldOrder {
 		was := old[id]
@@ -60,9 +61,8 @@ func DiffSchemas(before, after Schema) []ColumnChange {
 		if moved[id] {
 			changes = append(changes, ColumnChange{Kind: ColumnReorder, FieldID: id, Name: was.field.Path})
 		}
-		isKey := slices.Contains(after.IdentifierFieldIDs, id)
-		if wasKey := slices.Contains(before.IdentifierFieldIDs, id); wasKey != isKey {
-			changes = append(changes, identifierChange(id, was.field.Path, isKey))
+		if wasKeys[id] != isKeys[id] {
+			changes = append(changes, identifierChange(id, was.field.Path, isKeys[id]))
 		}
 	}
 	for _, id := range newOrder {
@@ -73,11 +73,19 @@ func DiffSchemas(before, after Schema) []ColumnChange {
 		if _, parentKnown := old[is.parent]; is.top || parentKnown {
 			changes = append(changes, addition(is.field))
 		}
-		if slices.Contains(after.IdentifierFieldIDs, id) {
+		if isKeys[id] {
 			changes = append(changes, identifierChange(id, is.field.Path, true))
 		}
 	}
 	return changes
+}
+
+func idSet(ids []int) map[int]bool {
+	set := make(map[int]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
 }
 
 func addition(f *Field) ColumnChange {

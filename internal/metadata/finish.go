@@ -80,14 +80,14 @@ func (b *builder) checkWhole() error {
 	if err != nil {
 		return err
 	}
-	if err := checkSources("partition spec", fields, schema, false); err != nil {
+	if err := checkSources("partition spec", fields, schema.index, false); err != nil {
 		return err
 	}
 	order, _ := findListed(b.orders, b.v.defaultOrder)
 	if fields, err = readTransformFields(order.raw, "Invalid sort order"); err != nil {
 		return err
 	}
-	return checkSources("sort order", fields, schema, false)
+	return checkSources("sort order", fields, schema.index, false)
 }
 
 // materialise marks the sections that follow from others: format v1 keeps copies of the current schema
@@ -167,7 +167,7 @@ func (b *builder) inNewDocument(name string) bool {
 	case "next-row-id":
 		return b.v.formatVersion >= 3
 	case keysSection:
-		return len(b.files[keysSection]) > 0
+		return b.keys != nil && len(b.keys.at) > 0
 	}
 	return true
 }
@@ -200,7 +200,7 @@ func (b *builder) render(name string) json.RawMessage {
 	case "properties":
 		return b.renderProperties()
 	case "refs":
-		return joinMembers(b.refs)
+		return b.writtenRefs().render()
 	case "current-snapshot-id":
 		return b.renderCurrent()
 	}

@@ -3,6 +3,7 @@ package metadata
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"path"
 	"strconv"
@@ -11,8 +12,13 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// maxDocumentBytes bounds what a compressed document may expand to.
-const maxDocumentBytes = 1 << 30
+// What a compressed document may expand to: maxDocumentBytes, and beyond smallDocument no more than maxRatio times its
+// size. Metadata shrinks by 10 to 50.
+const (
+	maxDocumentBytes = 256 << 20
+	smallDocument    = 16 << 20
+	maxRatio         = 200
+)
 
 // MetadataLocationVersion reads the version out of a metadata file's name: 12 for
 // ".../00012-<uuid>.metadata.json" and ".../v12.metadata.json", in either spelling of compression.
@@ -39,27 +45,38 @@ func MetadataLocationVersion(location string) int {
 }
 
 // Decompress gives the JSON of a metadata file, expanding it when its name (".gz.metadata.json" or
-// ".metadata.json.gz") or its first bytes say gzip. Invalid when it is damaged or beyond 1 GiB.
+// ".metadata.json.gz") or its first bytes say gzip. Invalid when it is damaged or expands to more than 256 MiB, or to
+// more than metadata can.
 func Decompress(location string, raw []byte) ([]byte, error) {
 	magic := len(raw) >= 2 && raw[0] == 0x1f && raw[1] == 0x8b
 	named := strings.HasSuffix(location, ".metadata.json.gz") || strings.HasSuffix(location, ".gz.metadata.json")
 	if !magic && !named {
 		return raw, nil
 	}
-	return gunzip(location, raw, maxDocumentBytes)
+	return gunzip(location, raw, min(maxDocumentBytes, max(smallDocument, maxRatio*len(raw))))
 }
 
-func gunzip(location string, raw []byte, limit int64) ([]byte, error) {
+// gunzip allocates what the file says it expands to, and grows if it turns out to be several files in one. A size beyond
+// the limit is refused before anything is expanded: if it were not true, the file would be damaged.
+func gunzip(location string, raw []byte, limit int) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "Cannot decompress metadata file %s", location)
 	}
-	out, err := io.ReadAll(io.LimitReader(reader, limit+1))
-	if err != nil {
+	stated := int64(binary.LittleEndian.Uint32(raw[len(raw)-4:])) // a gzip file has a head and a tail of 18 bytes at least
+	if stated > int64(limit) {
+		return nil, expandsTooFar(location, limit)
+	}
+	out := bytes.NewBuffer(make([]byte, 0, int(stated)+bytes.MinRead))
+	if _, err = out.ReadFrom(io.LimitReader(reader, int64(limit)+1)); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "Cannot decompress metadata file %s", location)
 	}
-	if int64(len(out)) > limit {
-		return nil, fault.New(fault.Invalid, "Metadata file %s expands to more than %d bytes", location, limit)
+	if out.Len() > limit {
+		return nil, expandsTooFar(location, limit)
 	}
-	return out, nil
+	return out.Bytes(), nil
+}
+
+func expandsTooFar(location string, limit int) error {
+	return fault.New(fault.Invalid, "Metadata file %s expands to more than %d bytes", location, limit)
 }

@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	"github.com/sluice-data/sluice/internal/fault"
@@ -46,7 +45,7 @@ func readLogEnd(array json.RawMessage) (logEnd, error) {
 // snapshots were removed: then everything up to a gap in the history goes.
 func (b *builder) snapshotLog() [][]byte {
 	intermediate := func(id int64) bool {
-		return slices.Contains(b.mainAdded, id) && (!b.v.hasCurrent || id != b.v.current)
+		return b.mainAdded[id] && (!b.v.hasCurrent || id != b.v.current)
 	}
 	var fresh []json.RawMessage
 	var lastTimestamp int64
@@ -116,4 +115,35 @@ func (b *builder) metadataLog(previous string) json.RawMessage {
 		{"timestamp-ms", integer(b.base.view.lastUpdated)}, {"metadata-file", quoted(previous)},
 	}))
 	return joinElements(elements[max(0, len(elements)-limit):])
+}
+
+// LogEntry is one entry of the metadata log: an earlier metadata file of the table.
+type LogEntry struct {
+	TimestampMs int64 // when the file was written: its last-updated-ms
+	File        string
+}
+
+// MetadataLog gives the earlier metadata files that the document names, oldest first. Entries without a file are left out.
+func (d *Document) MetadataLog() []LogEntry {
+	var log []LogEntry
+	eachElement(d.sectionValue("metadata-log"), func(value []byte, _ int) {
+		timestamp, _ := int64Of(memberOf(value, "timestamp-ms"))
+		if file, ok := stringOf(memberOf(value, "metadata-file")); ok && file != "" {
+			log = append(log, LogEntry{TimestampMs: timestamp, File: file})
+		}
+	})
+	return log
+}
+
+// StatisticsFiles gives the locations of the table's statistics and partition statistics files.
+func (d *Document) StatisticsFiles() []string {
+	var files []string
+	for _, name := range [...]string{"statistics", "partition-statistics"} {
+		eachElement(d.sectionValue(name), func(value []byte, _ int) {
+			if file, ok := stringOf(memberOf(value, "statistics-path")); ok && file != "" {
+				files = append(files, file)
+			}
+		})
+	}
+	return files
 }

@@ -117,6 +117,9 @@ func (c *checker) object(depth int) error {
 // addKey records a key of the innermost object, whose keys start at base of the stack.
 func (c *checker) addKey(key []byte, base int, seen *map[string]bool) error {
 	open := c.keys[base:]
+	if len(open) == maxKeys {
+		return c.fail("too many members in one object")
+	}
 	if len(open) < linearKeys {
 		for _, other := range open {
 			if bytes.Equal(other, key) {

@@ -37,7 +37,7 @@ type Field struct {
 	Children []Field
 }
 
-// FieldByName finds a field by its full dotted name.
+// FieldByName finds a field by its full dotted name. It looks at all of them: see fieldIndex for more than one name.
 func (s Schema) FieldByName(path string) (Field, bool) {
 	var found Field
 	ok := false
@@ -57,8 +57,19 @@ func walkFields(fields []Field, fn func(*Field)) {
 	}
 }
 
-// parseSchema reads a schema leniently: only its structure must hold. The error is Invalid.
+// parseSchema reads a schema leniently: only its structure must hold. The error is Invalid; what would take more time
+// and memory than its bytes warrant is refused.
 func parseSchema(raw json.RawMessage) (Schema, error) {
+	p := schemaParser{budget: schemaBudget}
+	return p.schema(raw)
+}
+
+// schemaParser reads one schema. budget is the bytes that it may yet look at: each counts for every level it nests.
+type schemaParser struct {
+	budget, spent, depth int
+}
+
+func (p *schemaParser) schema(raw json.RawMessage) (Schema, error) {
 	s := Schema{Raw: raw}
 	bad := ""
 	hasFields := false
@@ -87,7 +98,7 @@ func parseSchema(raw json.RawMessage) (Schema, error) {
 		return s, fault.New(fault.Invalid, "Invalid schema: missing or invalid field %s", orDefault(bad, "fields"))
 	}
 	var err error
-	s.Fields, err = parseFields(memberOf(raw, "fields"), "")
+	s.Fields, err = p.fields(memberOf(raw, "fields"), "")
 	return s, err
 }
 
@@ -98,14 +109,14 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-func parseFields(array json.RawMessage, parent string) ([]Field, error) {
+func (p *schemaParser) fields(array json.RawMessage, parent string) ([]Field, error) {
 	elements, ok := elementsOf(array)
 	if !ok {
 		return nil, fault.New(fault.Invalid, "Invalid schema: fields of %s is not an array", orDefault(parent, "the schema"))
 	}
 	fields := make([]Field, 0, len(elements))
 	for _, raw := range elements {
-		f, err := parseField(raw, parent)
+		f, err := p.field(raw, parent)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +125,7 @@ func parseFields(array json.RawMessage, parent string) ([]Field, error) {
 	return fields, nil
 }
 
-func parseField(raw json.RawMessage, parent string) (Field, error) {
+func (p *schemaParser) field(raw json.RawMessage, parent string) (Field, error) {
 	f := Field{Raw: raw}
 	var typ json.RawMessage
 	var hasID, hasName bool
@@ -132,11 +143,25 @@ func parseField(raw json.RawMessage, parent string) (Field, error) {
 			typ = value
 		}
 	})
-	f.Path = joinPath(parent, f.Name)
+	if err := p.name(&f, parent); err != nil {
+		return f, err
+	}
 	if !hasID || !hasName {
 		return f, fault.New(fault.Invalid, "Invalid schema: a field of %s has no valid id or name", orDefault(parent, "the schema"))
 	}
-	return f, f.parseType(typ)
+	return f, p.typ(&f, typ)
+}
+
+// name gives a field its full name and counts what it takes to read it.
+func (p *schemaParser) name(f *Field, parent string) error {
+	if p.spent += len(f.Raw); p.spent > p.budget {
+		return fault.New(fault.Invalid, "Invalid schema: it is too large, or nests too much of itself")
+	}
+	if len(parent)+len(f.Name) >= maxPathBytes {
+		return fault.New(fault.Invalid, "Invalid schema: the full name of a field is longer than %d bytes", maxPathBytes)
+	}
+	f.Path = joinPath(parent, f.Name)
+	return nil
 }
 
 func joinPath(parent, name string) string {
@@ -146,8 +171,12 @@ func joinPath(parent, name string) string {
 	return strings.Join([]string{parent, name}, ".")
 }
 
-// parseType fills Type and Children.
-func (f *Field) parseType(raw json.RawMessage) error {
+// typ fills Type and Children.
+func (p *schemaParser) typ(f *Field, raw json.RawMessage) error {
+	if p.depth++; p.depth > maxNesting {
+		return fault.New(fault.Invalid, "Invalid schema: types nest deeper than %d levels", maxNesting)
+	}
+	defer func() { p.depth-- }()
 	if name, ok := stringOf(raw); ok {
 		f.Type = normalType(name)
 		return nil
@@ -159,22 +188,25 @@ func (f *Field) parseType(raw json.RawMessage) error {
 	var err error
 	switch f.Type {
 	case structType:
-		f.Children, err = parseFields(memberOf(raw, "fields"), f.Path)
+		f.Children, err = p.fields(memberOf(raw, "fields"), f.Path)
 	case listType:
-		f.Children, err = f.parseParts(raw, "element")
+		f.Children, err = p.parts(f, raw, "element")
 	case mapType:
-		f.Children, err = f.parseParts(raw, "key", "value")
+		f.Children, err = p.parts(f, raw, "key", "value")
 	default:
 		err = fault.New(fault.Invalid, "Invalid schema: field %s has no valid type", f.Path)
 	}
 	return err
 }
 
-// parseParts reads the element of a list, or the key and value of a map.
-func (f *Field) parseParts(raw json.RawMessage, parts ...string) ([]Field, error) {
+// parts reads the element of a list, or the key and value of a map.
+func (p *schemaParser) parts(f *Field, raw json.RawMessage, parts ...string) ([]Field, error) {
 	children := make([]Field, 0, len(parts))
 	for _, part := range parts {
-		child := Field{Name: part, Path: joinPath(f.Path, part), Raw: memberOf(raw, part), Required: part == "key"}
+		child := Field{Name: part, Raw: memberOf(raw, part), Required: part == "key"}
+		if err := p.name(&child, f.Path); err != nil {
+			return nil, err
+		}
 		var ok bool
 		if child.ID, ok = intOf(memberOf(raw, part+"-id")); !ok {
 			return nil, fault.New(fault.Invalid, "Invalid schema: field %s has no valid %s-id", f.Path, part)
@@ -182,7 +214,7 @@ func (f *Field) parseParts(raw json.RawMessage, parts ...string) ([]Field, error
 		if part != "key" {
 			child.Required, _ = boolOf(memberOf(raw, part+"-required"))
 		}
-		if err := child.parseType(child.Raw); err != nil {
+		if err := p.typ(&child, child.Raw); err != nil {
 			return nil, err
 		}
 		children = append(children, child)

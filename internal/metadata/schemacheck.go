@@ -23,6 +23,8 @@ func checkSchema(s Schema, formatVersion int) error {
 			return
 		}
 		switch {
+		case len(ids) == maxFields:
+			err = fault.New(fault.TooLarge, "Invalid schema: it has more than %d fields", maxFields)
 		case f.Name == "":
 			err = fault.New(fault.Invalid, "Invalid schema: field %d has an empty name", f.ID)
 		case f.ID < 0 || f.ID > maxFieldID:
@@ -39,7 +41,7 @@ func checkSchema(s Schema, formatVersion int) error {
 	if err != nil {
 		return err
 	}
-	return checkIdentifiers(s)
+	return checkIdentifiers(s, newFieldIndex(s.Fields))
 }
 
 // checkField checks a field's own members; its children are visited by themselves.
@@ -177,18 +179,18 @@ func argument(name, prefix, suffix string) (string, bool) {
 
 // checkIdentifiers wants identifier fields to be required primitives, not floating point, reached by
 // required structs only.
-func checkIdentifiers(s Schema) error {
+func checkIdentifiers(s Schema, index *fieldIndex) error {
 	seen := make(map[int]bool, len(s.IdentifierFieldIDs))
 	for _, id := range s.IdentifierFieldIDs {
 		if seen[id] {
 			return fault.New(fault.Invalid, "Invalid schema: identifier field %d is listed twice", id)
 		}
 		seen[id] = true
-		chain := fieldChain(s.Fields, id)
-		if chain == nil {
+		node := index.byID[id]
+		if node == nil {
 			return fault.New(fault.Invalid, "Cannot add field id %d as an identifier field: field does not exist", id)
 		}
-		field := chain[len(chain)-1]
+		field := node.field
 		reason := ""
 		switch {
 		case field.isNested() || field.Type == "variant":
@@ -198,26 +200,13 @@ func checkIdentifiers(s Schema) error {
 		case field.Type == "float" || field.Type == "double":
 			reason = "must not be float or double field"
 		}
-		for _, parent := range chain[:len(chain)-1] {
-			if parent.Type != structType || !parent.Required {
-				reason = "must not be nested in " + parent.Path + ", which is optional or not a struct"
+		for n := node.parent; n != nil; n = n.parent {
+			if n.field.Type != structType || !n.field.Required {
+				reason = "must not be nested in " + n.field.Path + ", which is optional or not a struct"
 			}
 		}
 		if reason != "" {
 			return fault.New(fault.Invalid, "Cannot add field %s as an identifier field: %s", field.Path, reason)
-		}
-	}
-	return nil
-}
-
-// fieldChain gives the fields from the top level down to the one of that id; nil when there is none.
-func fieldChain(fields []Field, id int) []*Field {
-	for i := range fields {
-		if fields[i].ID == id {
-			return []*Field{&fields[i]}
-		}
-		if rest := fieldChain(fields[i].Children, id); rest != nil {
-			return append([]*Field{&fields[i]}, rest...)
 		}
 	}
 	return nil

@@ -83,6 +83,9 @@ func indexSnapshots(array json.RawMessage) (snapshotIndex, error) {
 	var entries []indexEntry
 	var bad error
 	ok := eachElement(array, func(value []byte, start int) {
+		if bad == nil && len(entries) == maxElements {
+			bad = tooMany("snapshots")
+		}
 		if bad != nil {
 			return
 		}

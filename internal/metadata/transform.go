@@ -147,44 +147,30 @@ func isTransform(transform string) bool {
 // checkSources tells whether every field's source exists in the schema, is reached by structs only,
 // and suits the transform. Void fields may point to a column that is gone. Unknown transforms, which a
 // newer engine may have written, pass unless they are new. The error is Invalid.
-func checkSources(what string, fields []transformField, schema Schema, isNew bool) error {
+func checkSources(what string, fields []transformField, index *fieldIndex, isNew bool) error {
 	for _, f := range fields {
 		if f.transform == "void" {
 			continue
 		}
 		for _, source := range f.sources {
-			chain := fieldChain(schema.Fields, source)
-			if chain == nil {
+			node := index.byID[source]
+			if node == nil {
 				return fault.New(fault.Invalid, "Cannot find source column for %s: field id %d (transform %s)", what, source, f.transform)
 			}
-			column := chain[len(chain)-1]
+			column := node.field
 			known := isNew || isTransform(f.transform)
 			if len(f.sources) == 1 && known && !canTransform(f.transform, column.Type) {
 				return fault.New(fault.Invalid, "Invalid source type %s of column %s for transform %s in %s",
 					column.Type, column.Path, f.transform, what)
 			}
-			for _, parent := range chain[:len(chain)-1] {
-				if parent.Type != structType {
-					return fault.New(fault.Invalid, "Invalid parent of source column %s in %s: %s", column.Path, what, parent.Type)
+			for n := node.parent; n != nil; n = n.parent {
+				if n.field.Type != structType {
+					return fault.New(fault.Invalid, "Invalid parent of source column %s in %s: %s", column.Path, what, n.field.Type)
 				}
 			}
 		}
 	}
 	return nil
-}
-
-// sameSpecFields compares specs as engines do to re-use one: order, sources, transforms and names.
-func sameSpecFields(a, b []transformField) bool {
-	return slices.EqualFunc(a, b, func(x, y transformField) bool {
-		return slices.Equal(x.sources, y.sources) && x.transform == y.transform && x.name == y.name
-	})
-}
-
-func sameOrderFields(a, b []transformField) bool {
-	return slices.EqualFunc(a, b, func(x, y transformField) bool {
-		return slices.Equal(x.sources, y.sources) && x.transform == y.transform &&
-			x.direction == y.direction && x.nullOrder == y.nullOrder
-	})
 }
 
 // highestPartitionID is the highest partition field id of all specs, at least 999.
@@ -200,7 +186,7 @@ func highestPartitionID(specs idList) int {
 }
 
 // checkSpec checks a new spec whose field ids are assigned. The error is Invalid.
-func checkSpec(fields []transformField, schema Schema, formatVersion int) error {
+func checkSpec(fields []transformField, index *fieldIndex, formatVersion int) error {
 	const what = "Invalid partition spec"
 	ids := make(map[int]bool)
 	names := make(map[string]bool)
@@ -218,15 +204,15 @@ func checkSpec(fields []transformField, schema Schema, formatVersion int) error 
 			return fault.New(fault.Invalid, "%s: several source-ids are not supported until v3", what)
 		}
 		ids[f.id], names[f.name] = true, true
-		if column, ok := schema.FieldByName(f.name); ok && column.ID != f.sources[0] {
+		if column, ok := index.byPath[f.name]; ok && column.ID != f.sources[0] {
 			return fault.New(fault.Invalid, "%s: cannot create partition from name that exists in schema: %s", what, f.name)
 		}
 	}
-	return checkSources("partition spec", fields, schema, true)
+	return checkSources("partition spec", fields, index, true)
 }
 
 // checkOrder checks a new sort order. The error is Invalid.
-func checkOrder(fields []transformField, schema Schema) error {
+func checkOrder(fields []transformField, index *fieldIndex) error {
 	for _, f := range fields {
 		if f.direction != "asc" && f.direction != "desc" {
 			return fault.New(fault.Invalid, "Invalid sort order: missing or invalid direction")
@@ -235,5 +221,5 @@ func checkOrder(fields []transformField, schema Schema) error {
 			return fault.New(fault.Invalid, "Invalid sort order: missing or invalid null-order")
 		}
 	}
-	return checkSources("sort order", fields, schema, true)
+	return checkSources("sort order", fields, index, true)
 }

@@ -45,9 +45,13 @@ type Update struct {
 }
 
 // DecodeUpdates reads the updates of a commit. The error is Invalid and names the unknown action, or
-// the action and its member that is missing or ill-typed.
+// the action and its member that is missing or ill-typed; TooLarge when there are more than a commit may have.
 func DecodeUpdates(raw []json.RawMessage) ([]Update, error) {
+	if err := checkCount(len(raw)); err != nil {
+		return nil, err
+	}
 	updates := make([]Update, 0, len(raw))
+	layout := 0
 	for _, r := range raw {
 		clean, err := cleanJSON(r, "update")
 		if err != nil {
@@ -57,6 +61,9 @@ func DecodeUpdates(raw []json.RawMessage) ([]Update, error) {
 		var ok bool
 		if u.Action, ok = stringOf(memberOf(clean, "action")); !ok {
 			return nil, fault.New(fault.Invalid, "Invalid update: missing or invalid field action")
+		}
+		if err := chargeLayout(&layout, u.Action); err != nil {
+			return nil, err
 		}
 		if err := u.decode(); err != nil {
 			return nil, err
@@ -185,7 +192,7 @@ func (u *Update) decodeSnapshots(r *memberReader) bool {
 
 func statisticsSection(action string) string {
 	if action == ActionSetPartitionStatistics || action == ActionRemovePartitionStatistics {
-		return "partition-statistics"
+		return partitionStatisticsName
 	}
-	return "statistics"
+	return statisticsName
 }

@@ -68,12 +68,20 @@ func readIDList(section string, array json.RawMessage, key string) (idList, erro
 		} else if raw != nil || !isObject(value) {
 			bad = fault.New(fault.Invalid, "Cannot parse table metadata: %s has an element without a valid %s", section, key)
 		}
+		if len(list.entries) == maxElements {
+			bad = tooMany(section)
+			return
+		}
 		list.entries = append(list.entries, e)
 	})
 	if !ok {
 		bad = fault.New(fault.Invalid, "Cannot parse table metadata: %s is not an array", section)
 	}
 	return list, bad
+}
+
+func tooMany(section string) error {
+	return fault.New(fault.Invalid, "Cannot parse table metadata: %s has more than %d elements", section, maxElements)
 }
 
 // FormatVersion is 1, 2 or 3.
