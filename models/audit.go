@@ -15,7 +15,17 @@ const (
 	AuditTableRegistered          AuditType = "table.registered"
 	AuditTableCommitted           AuditType = "table.committed"
 	AuditTableDropped             AuditType = "table.dropped"
+	AuditTableUndropped           AuditType = "table.undropped"
+	AuditTablePurged              AuditType = "table.purged"
+	AuditTableForgotten           AuditType = "table.forgotten"
+	AuditTableUnregistered        AuditType = "table.unregistered"
+	AuditProtectionChanged        AuditType = "table.protection_changed"
 	AuditTableRenamed             AuditType = "table.renamed"
+	AuditViewCreated              AuditType = "view.created"
+	AuditViewRegistered           AuditType = "view.registered"
+	AuditViewReplaced             AuditType = "view.replaced"
+	AuditViewDropped              AuditType = "view.dropped"
+	AuditViewRenamed              AuditType = "view.renamed"
 	AuditCommitDenied             AuditType = "table.commit_denied"
 	AuditRequestDenied            AuditType = "request.denied"
 	AuditCommitReconciled         AuditType = "table.external_commit_reconciled"
@@ -31,6 +41,19 @@ const (
 	AuditPrincipalSecretReset     AuditType = "principal.secret_reset"
 )
 
+// AuditTypes gives every type there is.
+func AuditTypes() []AuditType {
+	return []AuditType{
+		AuditCatalogCreated, AuditNamespaceCreated, AuditNamespaceUpdated, AuditNamespaceDropped, AuditTableCreated,
+		AuditTableRegistered, AuditTableCommitted, AuditTableDropped, AuditTableUndropped, AuditTablePurged,
+		AuditTableForgotten, AuditTableUnregistered, AuditProtectionChanged, AuditTableRenamed, AuditViewCreated,
+		AuditViewRegistered, AuditViewReplaced, AuditViewDropped, AuditViewRenamed, AuditCommitDenied, AuditRequestDenied,
+		AuditCommitReconciled, AuditPlatformCommitReconciled, AuditCommitAbandoned, AuditWritePolicyChanged,
+		AuditDefaultPolicyChanged, AuditClassificationChanged, AuditPropertiesRestamped, AuditTokenMinted,
+		AuditTokenRevoked, AuditPrincipalCreated, AuditPrincipalSecretReset,
+	}
+}
+
 // AuditEvent is one effect or refusal. Rows are only ever added; Seq, PrevHash and Hash are filled once by the sealer.
 type AuditEvent struct {
 	ID         int64  `gorm:"primaryKey"`
@@ -41,8 +64,8 @@ type AuditEvent struct {
 	TokenID    string
 	Catalog    string // name
 	Namespace  string // dotted
-	Table      string `gorm:"column:table_name"` // dotted, with the namespace
-	TableUUID  string `gorm:"column:table_uuid"`
+	Table      string `gorm:"column:table_name"` // dotted, with the namespace; of a view in its events
+	TableUUID  string `gorm:"column:table_uuid"` // of a view in its events
 	SnapshotID *int64
 	Allowed    bool
 	Reason     string // of a refusal, as the client was told

@@ -6,7 +6,8 @@ import "time"
 type Catalog struct {
 	ID                 string `gorm:"primaryKey"`
 	Name               string
-	BaseLocation       string // every table location starts with it
+	BaseLocation       string         // where tables go that name no location of their own
+	AllowedLocations   JSON[[]string] // where tables may lie besides: prefixes, by whole segments
 	DefaultWritePolicy WritePolicy
 	Properties         JSON[map[string]string]
 	Version            int64

@@ -46,6 +46,13 @@ const (
 	TableRemovePartitionSpecs Privilege = "TABLE_REMOVE_PARTITION_SPECS"
 	TableManageStructure      Privilege = "TABLE_MANAGE_STRUCTURE"
 
+	ViewCreate          Privilege = "VIEW_CREATE"
+	ViewDrop            Privilege = "VIEW_DROP"
+	ViewList            Privilege = "VIEW_LIST"
+	ViewReadProperties  Privilege = "VIEW_READ_PROPERTIES"
+	ViewWriteProperties Privilege = "VIEW_WRITE_PROPERTIES"
+	ViewFullMetadata    Privilege = "VIEW_FULL_METADATA"
+
 	ServiceManageAccess Privilege = "SERVICE_MANAGE_ACCESS"
 
 	TableGovern Privilege = "TABLE_GOVERN" // commits as a steward; implied by nothing

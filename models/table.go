@@ -17,6 +17,10 @@ type Table struct {
 	Classification  Classification
 	IdentityColumns JSON[[]string]
 	Columns         JSON[map[string]ColumnGovernance]
+	Protected       bool // against being dropped, unregistered or registered over
+	// ForeignFiles: some of its files may lie outside Location, because it was registered or moved, or was there
+	// before that was noted.
+	ForeignFiles bool
 
 	CurrentSnapshotID  *int64 // main's head as of MetadataLocation
 	RecordedSnapshotID *int64 // the newest snapshot of main whose commit is reconciled

@@ -21,6 +21,7 @@ type Token struct {
 	PrincipalID string
 	CatalogID   *string // nil: every catalog
 	CanWrite    bool
+	CanGovern   bool // may change policies, classifications, protection and tokens; nothing without CanWrite
 	CreatedBy   string
 	CreatedAt   time.Time
 	ExpiresAt   *time.Time

@@ -13,7 +13,7 @@ import (
 
 // AppendAudit implements catalog.Store, for events without another effect, such as refusals.
 func (s *Store) AppendAudit(ctx context.Context, event models.AuditEvent) error {
-	return s.write(ctx, func(tx *gorm.DB) error { return s.insertAudit(tx, event) })
+	return s.writeAlone(ctx, func(tx *gorm.DB) error { return s.insertAudit(tx, event) })
 }
 
 // AuditEvents gives audit events, newest first.
@@ -63,7 +63,7 @@ func auditOnce() clause.OnConflict {
 	}
 }
 
-// auditRow completes an event and makes its text storable: much of it is what a client sent.
+// auditRow completes an event and makes its text storable and short: much of it is what a client sent.
 func (s *Store) auditRow(e models.AuditEvent) models.AuditEvent {
 	e.ID = 0
 	if e.EventID == "" {
@@ -78,6 +78,8 @@ func (s *Store) auditRow(e models.AuditEvent) models.AuditEvent {
 	} {
 		*text = clean(*text)
 	}
+	e.Reason = cutText(e.Reason, maxAuditReason) // names have bounds of their own, and are searched by
+	e.Details = boundDetails(e.Details)
 	if e.DedupeKey != nil {
 		key := clean(*e.DedupeKey)
 		e.DedupeKey = &key

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -48,6 +49,19 @@ func (s *Store) CreateNamespace(ctx context.Context, ns models.Namespace, event 
 		}
 		return s.insertAudit(tx, event)
 	})
+}
+
+// AllNamespaces implements catalog.Store.
+func (s *Store) AllNamespaces(ctx context.Context, catalogID string) ([]models.Namespace, error) {
+	return all[models.Namespace](ctx, s.query(ctx).Select("id", "name_key", "properties").Where("catalog_id = ?", catalogID))
+}
+
+// NamespacesNamed implements catalog.Store. It goes over all namespaces of the catalog.
+func (s *Store) NamespacesNamed(ctx context.Context, catalogID string, names []string) ([]models.Namespace, error) {
+	if slices.ContainsFunc(names, func(name string) bool { return !storable(name) }) {
+		return []models.Namespace{}, nil
+	}
+	return all[models.Namespace](ctx, s.query(ctx).Where("catalog_id = ? AND replace(name_key, ?, '.') IN ?", catalogID, "\x1f", names).Order("name_key"))
 }
 
 // NamespacePath implements catalog.Store.
@@ -122,7 +136,7 @@ func (s *Store) DropNamespace(ctx context.Context, id string, event models.Audit
 		}
 		err = tx.Where("id = ?", id).Delete(&models.Namespace{}).Error
 		if isOrphan(err) {
-			return notEmpty(ns.Key, "tables")
+			return notEmpty(ns.Key, "tables and views")
 		} else if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/idempotency"
 )
 
 // Config says which database to open and how.
@@ -91,7 +92,26 @@ func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 // query gives a handle for reads.
 func (s *Store) query(ctx context.Context) *gorm.DB { return s.read.WithContext(ctx) }
 
+// write runs a mutation. A claim on an idempotency key that ctx carries is settled in the same transaction.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	claim := idempotency.From(ctx)
+	if claim == nil {
+		return s.writeAlone(ctx, fn)
+	}
+	err := s.writeAlone(ctx, func(tx *gorm.DB) error {
+		if err := insertKey(tx, claim.Row(s.clock())); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+	if err == nil {
+		claim.MarkWritten()
+	}
+	return err
+}
+
+// writeAlone is write for what is no effect of the request in ctx, such as the record of a refusal.
+func (s *Store) writeAlone(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	return translate(ctx, s.writes.write(ctx, fn))
 }
 

@@ -5,12 +5,15 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dispatch"
+	"github.com/sluice-data/sluice/internal/idempotency"
 )
 
 var (
-	_ catalog.Store     = (*Store)(nil)
-	_ access.Store      = (*Store)(nil)
-	_ activities.Ledger = (*Store)(nil)
-	_ dispatch.Outbox   = (*Store)(nil)
-	_ catalog.Reports   = (*Store)(nil)
+	_ catalog.Store          = (*Store)(nil)
+	_ access.Store           = (*Store)(nil)
+	_ activities.Ledger      = (*Store)(nil)
+	_ activities.PurgeLedger = (*Store)(nil)
+	_ dispatch.Outbox        = (*Store)(nil)
+	_ catalog.Reports        = (*Store)(nil)
+	_ idempotency.Store      = (*Store)(nil)
 )

@@ -88,9 +88,24 @@ func (q *writeQueue) write(ctx context.Context, fn func(tx *gorm.DB) error) erro
 func (q *writeQueue) close() error {
 	q.closing.Do(func() { close(q.quit) })
 	<-q.done
-	// Closing leaves the log behind while prepared statements are open: bring everything home, so that the file alone is whole.
+	// The connection stays open, with its log, for as long as it has statements; database/sql does not know those that
+	// were prepared on a pinned connection.
+	q.closeStatements()
 	_, err := q.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
 	return errors.Join(err, q.conn.Close(), q.pool.Close())
+}
+
+// closeStatements closes what GORM keeps prepared. Its own Close does that in the background, too late.
+func (q *writeQueue) closeStatements() {
+	kept, ok := q.db.ConnPool.(*gorm.PreparedStmtDB)
+	if !ok {
+		return
+	}
+	for _, key := range kept.Stmts.Keys() {
+		if statement, ok := kept.Stmts.Get(key); ok && statement.Stmt != nil {
+			_ = statement.Close()
+		}
+	}
 }
 
 func (q *writeQueue) serve() {

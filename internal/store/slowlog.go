@@ -47,7 +47,7 @@ func (l slowLog) Trace(ctx context.Context, begin time.Time, statement func() (s
 		return
 	}
 	sql, rows := statement()
-	l.log.WarnContext(ctx, "slow database statement", "duration", took, "rows", rows, "statement", sql)
+	l.log.WarnContext(ctx, "slow database statement", "tookMs", took.Milliseconds(), "rows", rows, "statement", sql)
 }
 
 // ParamsFilter keeps values out of the log: some are secrets' hashes.

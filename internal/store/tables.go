@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
@@ -35,10 +36,9 @@ func (s *Store) TableByID(ctx context.Context, id string) (models.Table, error) 
 	return one[models.Table](ctx, s.query(ctx).Where("id = ?", id), tableGone())
 }
 
-// FindTable gives the tables with the table-uuid: more than one when a table is registered twice. An empty
-// catalogID searches every catalog.
+// FindTable gives the table with the table-uuid, which no two have. An empty catalogID searches every catalog.
 func (s *Store) FindTable(ctx context.Context, catalogID, tableUUID string) ([]models.Table, error) {
-	query := s.query(ctx).Where("table_uuid = ?", tableUUID).Order("id")
+	query := s.query(ctx).Where("table_uuid = ? AND table_uuid <> ''", tableUUID).Order("id")
 	if catalogID != "" {
 		query = query.Where("catalog_id = ?", catalogID)
 	}
@@ -60,50 +60,81 @@ func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog
 	if err := checkNames(t.Name, t.Location, t.MetadataLocation); err != nil {
 		return err
 	}
-	s.stamp(&t.CreatedAt, &t.UpdatedAt)
 	return s.write(ctx, func(tx *gorm.DB) error {
-		var owner models.Catalog
-		err := locking(tx, "NO KEY UPDATE").Select("id").Where("id = ?", t.CatalogID).Take(&owner).Error
-		if isAbsent(err) {
-			return noCatalog(t.CatalogID)
-		} else if err != nil {
+		if err := s.continueDrop(tx, effects.Continues); err != nil {
 			return err
 		}
-		overlap, err := overlapping(tx, t.CatalogID, t.Location, t.ID)
-		if err != nil {
+		if err := s.insertTable(tx, t); err != nil {
 			return err
-		}
-		row := t
-		err = tx.Create(&row).Error
-		switch {
-		case isDuplicate(err):
-			return tableExists(t.Name)
-		case isOrphan(err):
-			return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
-		case err != nil:
-			return err
-		case overlap != "":
-			return fault.New(fault.Conflict, "The location %s overlaps that of table %q: choose another.", t.Location, overlap)
 		}
 		return s.insertEffects(tx, effects.Commits, effects.Audit)
 	})
 }
 
-// DropTable implements catalog.Store. The ledger keeps the table's commits.
-func (s *Store) DropTable(ctx context.Context, id string, event models.AuditEvent) error {
-	return s.write(ctx, func(tx *gorm.DB) error {
-		result := tx.Where("id = ?", id).Delete(&models.Table{})
-		if result.Error != nil {
-			return result.Error
-		}
-		if result.RowsAffected == 0 {
-			return tableGone()
-		}
-		if err := dropGrants(tx, id); err != nil {
-			return err
-		}
-		return s.insertAudit(tx, event)
-	})
+func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
+	s.stamp(&row.CreatedAt, &row.UpdatedAt)
+	overlap, err := overlappingAlone(tx, row)
+	if err != nil {
+		return err
+	}
+	result := tx.Clauses(uuidOnce()).Create(&row)
+	err = result.Error
+	switch {
+	case err == nil && result.RowsAffected == 0:
+		return uuidTaken(row.UUID)
+	case isDuplicate(err):
+		return tableExists(row.Name)
+	case isOrphan(err):
+		return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+	case err != nil:
+		return err
+	}
+	if err := takeName(tx, identifierOf(row)); err != nil {
+		return err
+	}
+	if overlap != "" {
+		return locationTaken(row.Location, overlap)
+	}
+	return nil
+}
+
+func locationTaken(location, other string) error {
+	return fault.New(fault.Conflict, "The location %s overlaps that of %q: choose another.", location, other)
+}
+
+// uuidOnce tells a table-uuid that another table has from a name that is taken, which stays an error.
+func uuidOnce() clause.OnConflict {
+	return clause.OnConflict{
+		Columns:     []clause.Column{{Name: "table_uuid"}},
+		TargetWhere: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "table_uuid <> ''"}}},
+		DoNothing:   true,
+	}
+}
+
+func uuidTaken(uuid string) error {
+	return fault.About(fault.Conflict, fault.Table, "The table uuid %s belongs to another table: use a fresh one.", uuid)
+}
+
+// overlappingAlone is overlapping for a table that is about to take its location. It holds the catalog, so that who takes
+// locations in one catalog follow one another.
+func overlappingAlone(tx *gorm.DB, row models.Table) (string, error) {
+	var owner models.Catalog
+	err := locking(tx, "NO KEY UPDATE").Select("id").Where("id = ?", row.CatalogID).Take(&owner).Error
+	if isAbsent(err) {
+		return "", noCatalog(row.CatalogID)
+	} else if err != nil {
+		return "", err
+	}
+	return overlapping(tx, row.CatalogID, row.Location, row.ID, "tables", "views")
+}
+
+// locationFree answers fault.Conflict when the location of a table overlaps that of another.
+func locationFree(tx *gorm.DB, row models.Table) error {
+	overlap, err := overlappingAlone(tx, row)
+	if err == nil && overlap != "" {
+		err = locationTaken(row.Location, overlap)
+	}
+	return err
 }
 
 // RenameTable implements catalog.Store. It raises the version: a commit that was judged under the old name is
@@ -113,6 +144,9 @@ func (s *Store) RenameTable(ctx context.Context, id, namespaceID, name string, e
 		return err
 	}
 	return s.write(ctx, func(tx *gorm.DB) error {
+		if err := stillNamed[models.Table](tx, id, event, fault.Table); err != nil {
+			return err
+		}
 		result := tx.Model(&models.Table{}).Where("id = ?", id).UpdateColumns(map[string]any{
 			"namespace_id": namespaceID,
 			"name":         name,
@@ -128,6 +162,9 @@ func (s *Store) RenameTable(ctx context.Context, id, namespaceID, name string, e
 			return result.Error
 		case result.RowsAffected == 0:
 			return tableGone()
+		}
+		if err := changeName(tx, identifierOf(models.Table{ID: id, NamespaceID: namespaceID, Name: name})); err != nil {
+			return err
 		}
 		return s.insertAudit(tx, event)
 	})

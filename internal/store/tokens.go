@@ -44,13 +44,16 @@ func (s *Store) TokenByID(ctx context.Context, id string) (models.Token, error) 
 	return one[models.Token](ctx, s.query(ctx).Where("id = ?", id), noToken())
 }
 
-// ListTokens implements access.Store.
+// ListTokens implements access.Store. An unknown cursor ends the list.
 func (s *Store) ListTokens(ctx context.Context, after string, limit int) ([]models.Token, error) {
-	if !storable(after) {
-		return []models.Token{}, nil
+	query := limited(s.query(ctx), limit).Where("kind = ?", models.EngineToken).Order("created_at DESC, id DESC")
+	if after != "" {
+		if !storable(after) {
+			return []models.Token{}, nil
+		}
+		query = query.Where("(created_at, id) < (SELECT created_at, id FROM tokens WHERE id = ?)", after)
 	}
-	return all[models.Token](ctx, limited(s.query(ctx), limit).
-		Where("kind = ? AND id > ?", models.EngineToken, after).Order("id"))
+	return all[models.Token](ctx, query)
 }
 
 // RevokeToken implements access.Store. Revoking again changes nothing and adds no event.

@@ -5,6 +5,7 @@ CREATE TABLE catalogs (
     id                   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     name                 TEXT COLLATE "C" NOT NULL UNIQUE,
     base_location        TEXT COLLATE "C" NOT NULL,
+    allowed_locations    TEXT COLLATE "C" NOT NULL,
     default_write_policy TEXT COLLATE "C" NOT NULL,
     properties           TEXT COLLATE "C" NOT NULL,
     version              BIGINT NOT NULL,
@@ -48,7 +49,8 @@ CREATE TABLE tables (
     UNIQUE (namespace_id, name)
 ) WITH (fillfactor = 70); -- room for the swaps, none of which changes an indexed column
 CREATE INDEX tables_by_location ON tables (catalog_id, location);
-CREATE INDEX tables_by_uuid ON tables (table_uuid);
+-- Only tables of format version 1 may have no uuid.
+CREATE UNIQUE INDEX tables_by_uuid ON tables (table_uuid) WHERE table_uuid <> '';
 
 -- The ledger and the outbox outlive their tables, so they do not reference them.
 CREATE TABLE commits (

@@ -68,6 +68,7 @@ CREATE TABLE tokens (
     principal_id TEXT COLLATE "C" NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
     catalog_id   TEXT COLLATE "C" REFERENCES catalogs (id) ON DELETE CASCADE,
     can_write    BOOLEAN NOT NULL,
+    can_govern   BOOLEAN NOT NULL,
     created_by   TEXT COLLATE "C" NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
     expires_at   TIMESTAMPTZ,

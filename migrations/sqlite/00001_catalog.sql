@@ -6,6 +6,7 @@ CREATE TABLE catalogs (
     id                   TEXT NOT NULL PRIMARY KEY,
     name                 TEXT NOT NULL UNIQUE,
     base_location        TEXT NOT NULL,
+    allowed_locations    TEXT NOT NULL,
     default_write_policy TEXT NOT NULL,
     properties           TEXT NOT NULL,
     version              INTEGER NOT NULL,
@@ -49,7 +50,8 @@ CREATE TABLE tables (
     UNIQUE (namespace_id, name)
 );
 CREATE INDEX tables_by_location ON tables (catalog_id, location);
-CREATE INDEX tables_by_uuid ON tables (table_uuid);
+-- Only tables of format version 1 may have no uuid.
+CREATE UNIQUE INDEX tables_by_uuid ON tables (table_uuid) WHERE table_uuid <> '';
 
 -- The ledger and the outbox outlive their tables, so they do not reference them.
 CREATE TABLE commits (

@@ -68,6 +68,7 @@ CREATE TABLE tokens (
     principal_id TEXT NOT NULL REFERENCES principals (id) ON DELETE CASCADE,
     catalog_id   TEXT REFERENCES catalogs (id) ON DELETE CASCADE,
     can_write    INTEGER NOT NULL,
+    can_govern   INTEGER NOT NULL,
     created_by   TEXT NOT NULL,
     created_at   TIMESTAMP NOT NULL,
     expires_at   TIMESTAMP,

@@ -19,7 +19,7 @@ func (f *fixture) token(t *testing.T, kind models.TokenKind) models.Token {
 	require.NoError(t, err)
 	token := models.Token{
 		ID: uuid.NewString(), Kind: kind, Name: "nightly", Hash: uuid.NewString(), Hint: "slc_abc", PrincipalID: root.ID,
-		CatalogID: &f.cat.ID, CanWrite: true, CreatedBy: "root", ExpiresAt: ptr(time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)),
+		CatalogID: &f.cat.ID, CanWrite: true, CanGovern: true, CreatedBy: "root", ExpiresAt: ptr(time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)),
 	}
 	require.NoError(t, f.s.CreateToken(t.Context(), token, event(models.AuditTokenMinted)))
 	return token
@@ -100,15 +100,23 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 			assert.Equal(t, at.Truncate(time.Minute), *got.LastUsedAt)
 		},
 		"engine tokens are listed, access tokens pruned": func(t *testing.T, f *fixture) {
-			first, second := f.token(t, models.EngineToken), f.token(t, models.EngineToken)
+			first := f.token(t, models.EngineToken)
+			time.Sleep(time.Millisecond) // times are kept to the microsecond
+			second := f.token(t, models.EngineToken)
 			login := f.token(t, models.AccessToken)
 			list, err := f.s.ListTokens(t.Context(), "", 0)
 			require.NoError(t, err)
 			require.Len(t, list, 2)
-			list, err = f.s.ListTokens(t.Context(), min(first.ID, second.ID), 1)
+			assert.Equal(t, second.ID, list[0].ID, "the newest comes first")
+			list, err = f.s.ListTokens(t.Context(), second.ID, 1)
 			require.NoError(t, err)
 			require.Len(t, list, 1)
-			assert.Equal(t, max(first.ID, second.ID), list[0].ID)
+			assert.Equal(t, first.ID, list[0].ID)
+			for _, end := range []string{first.ID, "no such token", "\x00"} {
+				list, err = f.s.ListTokens(t.Context(), end, 0)
+				require.NoError(t, err)
+				assert.Empty(t, list)
+			}
 			require.NoError(t, f.s.PruneAccessTokens(t.Context(), time.Now()))
 			_, err = f.s.TokenByID(t.Context(), login.ID)
 			require.NoError(t, err, "it has not expired")

@@ -1,6 +1,9 @@
 package storetest
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +48,43 @@ func auditCases() map[string]func(*testing.T, *fixture) {
 			assert.NotEqual(t, got[0].EventID, got[1].EventID)
 			assert.WithinRange(t, got[0].At, f.started, f.started.Add(time.Minute))
 		},
-		"filters narrow and pages follow": auditFilters,
+		"what a client sent cannot make an event large": largeEvents,
+		"filters narrow and pages follow":               auditFilters,
+	}
+}
+
+func largeEvents(t *testing.T, f *fixture) {
+	long, many := strings.Repeat("ü", 1<<20), make([]any, 1<<16)
+	wide := map[string]any{}
+	for i := range many {
+		many[i] = map[string]any{"name": long[:100]}
+		wide[strconv.Itoa(i)] = long[:100]
+	}
+	for name, c := range map[string]struct {
+		details   map[string]any
+		truncated any // nil: the details are read as they were written
+	}{
+		"small":    {map[string]any{"rule": "policy", "count": json.Number("9007199254740993")}, nil},
+		"text":     {map[string]any{"rule": "policy", "name": long}, true},
+		"list":     {map[string]any{"rule": "policy", "files": many}, true},
+		"object":   {map[string]any{"rule": "policy", "actions": wide}, true},
+		"key":      {map[string]any{"rule": "policy", "inner": map[string]any{long: 1}}, true},
+		"many":     {wide, true},
+		"long key": {map[string]any{long: "x"}, true},
+		"deep":     {map[string]any{"from": map[string]any{"columns": wide}, "rule": "policy", "to": map[string]any{"columns": wide}}, true},
+	} {
+		e := event(models.AuditCommitDenied)
+		e.EventID, e.Details.V, e.Reason, e.Table = uuid.NewString(), c.details, long, "sales.orders"
+		require.NoError(t, f.s.AppendAudit(t.Context(), e), name)
+		got := f.audit(t, models.AuditCommitDenied)[0]
+		text, err := json.Marshal(got.Details.V)
+		require.NoError(t, err)
+		assert.Less(t, len(text)+len(got.Reason), 24<<10, name)
+		assert.Equal(t, c.truncated, got.Details.V["truncated"], name)
+		assert.True(t, strings.HasPrefix(got.Reason, "üü"), "its beginning is kept")
+		if c.details["rule"] != nil {
+			assert.Equal(t, "policy", got.Details.V["rule"], name)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/internal/catalog"
-	"github.com/sluice-data/sluice/models"
 )
 
 func (f *fixture) drifted(t *testing.T, after string, quiet time.Duration, limit int) []activities.DriftedTable {
@@ -55,7 +54,7 @@ func driftCases() map[string]func(*testing.T, *fixture) {
 		},
 		"pending commits of a dropped table are found": func(t *testing.T, f *fixture) {
 			row := f.commit(t, f.table(t, "orders"), 1, 1)
-			require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
+			require.NoError(t, f.drop(t, row.ID))
 			got := f.drifted(t, "", 0, 10)
 			require.Len(t, got, 1)
 			assert.Equal(t, []int64{1}, got[0].SnapshotIDs)

@@ -104,7 +104,7 @@ func ledgerCases() map[string]func(*testing.T, *fixture) {
 		},
 		"an abandoned commit is no recorded snapshot": func(t *testing.T, f *fixture) {
 			row := f.commit(t, f.table(t, "orders"), 1, 1)
-			require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
+			require.NoError(t, f.drop(t, row.ID))
 			r := recording(row, 1, 1)
 			r.Commit.Status, r.Audit.Type = models.CommitAbandoned, models.AuditCommitAbandoned
 			assert.True(t, f.record(t, r))

@@ -57,6 +57,19 @@ func namespaceCases() map[string]func(*testing.T, *fixture) {
 			require.NoError(t, err)
 			assert.Equal(t, []string{"sales"}, keys(top))
 		},
+		"namespaces are found by dotted names, which may be ambiguous": func(t *testing.T, f *fixture) {
+			f.namespace(t, "sales", "eu")
+			f.namespace(t, "sales.eu")
+			got, err := f.s.NamespacesNamed(t.Context(), f.cat.ID, []string{"sales.eu", "sales.e", "nul\x00"})
+			require.NoError(t, err)
+			assert.Empty(t, got)
+			got, err = f.s.NamespacesNamed(t.Context(), f.cat.ID, []string{"sales.eu", "sales.e"})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"sales.eu", "sales.eu"}, keys(got))
+			got, err = f.s.AllNamespaces(t.Context(), f.cat.ID)
+			require.NoError(t, err)
+			assert.Len(t, got, 3)
+		},
 		"a name is taken once, case counts": func(t *testing.T, f *fixture) {
 			f.namespace(t, "Sales")
 			err := f.s.CreateNamespace(t.Context(), f.newNamespace("sales"), event(models.AuditNamespaceCreated))
@@ -96,7 +109,7 @@ func namespaceCases() map[string]func(*testing.T, *fixture) {
 			require.NoError(t, drop(child.ID))
 			row := f.table(t, "orders")
 			requireFault(t, drop(f.ns.ID), fault.NotEmpty, fault.Namespace)
-			require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
+			require.NoError(t, f.drop(t, row.ID))
 			require.NoError(t, drop(f.ns.ID))
 			requireFault(t, drop(f.ns.ID), fault.NotFound, fault.Namespace)
 			assert.Len(t, f.audit(t, models.AuditNamespaceDropped), 2)

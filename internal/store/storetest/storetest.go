@@ -24,12 +24,16 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"catalogs", catalogCases()},
 		{"namespaces", namespaceCases()},
 		{"tables", tableCases()},
+		{"views", viewCases()},
+		{"drops", dropCases()},
 		{"swaps", swapCases()},
 		{"ledger", ledgerCases()},
 		{"drift", driftCases()},
 		{"outbox", outboxCases()},
 		{"access", accessCases()},
 		{"audit", auditCases()},
+		{"metrics reports", metricsCases()},
+		{"idempotency", idempotencyCases()},
 		{"concurrency", concurrencyCases()},
 	}
 	for _, g := range groups {
@@ -132,6 +136,13 @@ func (f *fixture) commit(t *testing.T, row models.Table, snapshot, sequence int6
 	t.Helper()
 	require.NoError(t, f.s.SwapTables(t.Context(), []catalog.Swap{swapTo(row, snapshot, sequence)}))
 	return f.load(t, row.ID)
+}
+
+// drop drops a table as somebody who may want it back.
+func (f *fixture) drop(t *testing.T, id string) error {
+	t.Helper()
+	_, err := f.s.DropTable(t.Context(), id, models.DroppedTable{State: models.StateDropped, HoldsLocation: true, DroppedBy: "ada"}, event(models.AuditTableDropped))
+	return err
 }
 
 func (f *fixture) load(t *testing.T, id string) models.Table {

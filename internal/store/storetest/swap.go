@@ -18,9 +18,13 @@ func swapCases() map[string]func(*testing.T, *fixture) {
 		"a swap moves the pointer with ledger, outbox and audit": swapHasEffects,
 		"a lost swap writes nothing":                             lostSwap,
 		"several swaps are one":                                  severalSwaps,
+		"a commit may have very many snapshots":                  manySnapshots,
+		"new tables and swaps are one":                           swapsBesideCreates,
+		"a table is not moved to where another is":               movesApart,
+		"main back at a snapshot has its count back":             returnsToCount,
 		"a swap of a dropped table is not found": func(t *testing.T, f *fixture) {
 			row := f.table(t, "orders")
-			require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
+			require.NoError(t, f.drop(t, row.ID))
 			requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{swapTo(row, 1, 1)}), fault.NotFound, fault.Table)
 			assert.Empty(t, f.outbox(t))
 		},
@@ -50,7 +54,7 @@ func swapCases() map[string]func(*testing.T, *fixture) {
 		"another table under the same row forgets what was recorded": func(t *testing.T, f *fixture) {
 			row := f.table(t, "orders")
 			row.RecordedSnapshotID, row.RowCount = ptr(int64(7)), ptr(int64(70))
-			row.ID, row.Name, row.Location = uuid.NewString(), "known", "s3://lake/known"
+			row.ID, row.Name, row.UUID, row.Location = uuid.NewString(), "known", uuid.NewString(), "s3://lake/known"
 			require.NoError(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}))
 			row = f.commit(t, row, 8, 8)
 			assert.EqualValues(t, 7, *row.RecordedSnapshotID)
@@ -78,6 +82,109 @@ func swapCases() map[string]func(*testing.T, *fixture) {
 			require.NoError(t, err)
 			assert.Contains(t, got.Summary.V["note"], "nul \x00 and")
 		},
+	}
+}
+
+func movesApart(t *testing.T, f *fixture) {
+	a, b := f.table(t, "a"), f.table(t, "b")
+	moved := func(row models.Table, location string) catalog.Swap {
+		swap := swapTo(row, 1, 1)
+		swap.Table.Location, swap.Moves = location, true
+		return swap
+	}
+	for _, location := range []string{b.Location, b.Location + "/data", "s3://lake/sales"} {
+		requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{moved(a, location)}), fault.Conflict, fault.NoSubject)
+		assert.Equal(t, a.Version, f.load(t, a.ID).Version)
+	}
+	place := "s3://lake/sales/new"
+	both := []catalog.Swap{moved(a, place), moved(b, place+"/in")}
+	requireFault(t, f.s.SwapTables(t.Context(), both), fault.Conflict, fault.NoSubject)
+	results := make([]error, 2)
+	together(2, func(i int) { results[i] = f.s.SwapTables(t.Context(), both[i:i+1]) })
+	if results[0] != nil {
+		results[0], results[1] = results[1], results[0]
+	}
+	require.NoError(t, results[0])
+	requireFault(t, results[1], fault.Conflict, fault.NoSubject)
+}
+
+func returnsToCount(t *testing.T, f *fixture) {
+	row := f.commit(t, f.table(t, "orders"), 1, 1)
+	first := recording(row, 1, 1)
+	first.RowCount, first.Commit.RowCountAfter = ptr(int64(3)), ptr(int64(3))
+	require.True(t, f.record(t, first))
+	row = f.commit(t, f.load(t, row.ID), 2, 2)
+	second := recording(row, 2, 2)
+	second.RowCount, second.Commit.RowCountAfter = ptr(int64(7)), ptr(int64(7))
+	require.True(t, f.record(t, second))
+	back := func(snapshot int64) models.Table {
+		swap := swapTo(f.load(t, row.ID), snapshot, 0)
+		swap.Effects.Commits, swap.Returns = nil, true
+		require.NoError(t, f.s.SwapTables(t.Context(), []catalog.Swap{swap}))
+		return f.load(t, row.ID)
+	}
+	before := len(f.outbox(t))
+	for snapshot, rows := range map[int64]int64{1: 3, 2: 7} {
+		got := back(snapshot)
+		assert.Equal(t, snapshot, *got.RecordedSnapshotID)
+		assert.Equal(t, rows, *got.RowCount)
+	}
+	assert.Len(t, f.outbox(t), before)
+	back(9) // a part of the history that nobody has recorded
+	events := f.outbox(t)
+	require.Len(t, events, before+1)
+	last := events[before]
+	assert.EqualValues(t, 9, last.SnapshotID)
+	assert.Equal(t, []string{row.ID, row.UUID, "sales.orders"}, []string{last.TableID, last.TableUUID, last.TableName})
+}
+
+func manySnapshots(t *testing.T, f *fixture) {
+	const n = 3000
+	swap := swapTo(f.table(t, "orders"), n, n)
+	swap.Effects.Commits = nil
+	for i := int64(1); i <= n; i++ {
+		swap.Effects.Commits = append(swap.Effects.Commits, commitOf(swap.Table, i, i))
+	}
+	require.NoError(t, f.s.SwapTables(t.Context(), []catalog.Swap{swap}))
+	assert.Len(t, f.outbox(t), n)
+	commits, err := f.s.Commits(t.Context(), models.CommitFilter{TableID: swap.Table.ID})
+	require.NoError(t, err)
+	assert.Len(t, commits, n)
+}
+
+func swapsBesideCreates(t *testing.T, f *fixture) {
+	a, made := f.table(t, "a"), f.newTable("made")
+	create := catalog.Swap{Table: made, Create: true, Effects: catalog.Effects{
+		Commits: []models.Commit{commitOf(made, 5, 1)}, Audit: []models.AuditEvent{event(models.AuditTableCreated)},
+	}}
+	require.NoError(t, f.s.SwapTables(t.Context(), []catalog.Swap{create, swapTo(a, 1, 1)}))
+	assert.Equal(t, made.MetadataLocation, f.load(t, made.ID).MetadataLocation)
+	assert.EqualValues(t, 1, *f.load(t, a.ID).CurrentSnapshotID)
+	assert.Len(t, f.outbox(t), 2)
+	assert.Len(t, f.audit(t, models.AuditTableCreated), 2)
+
+	current, other := f.load(t, a.ID), f.newTable("other")
+	below := f.newTable("below")
+	below.Location = other.Location + "/below"
+	missing := f.newTable("nowhere")
+	missing.NamespaceID = uuid.NewString()
+	for name, c := range map[string]struct {
+		swaps   []catalog.Swap
+		code    fault.Code
+		subject fault.Subject
+	}{
+		"a stale swap":            {[]catalog.Swap{{Table: other, Create: true}, swapTo(a, 2, 2)}, fault.Conflict, fault.Table},
+		"a taken name":            {[]catalog.Swap{swapTo(current, 2, 2), {Table: f.newTable("made"), Create: true}}, fault.AlreadyExists, fault.Table},
+		"two that overlap":        {[]catalog.Swap{{Table: other, Create: true}, {Table: below, Create: true}, swapTo(current, 2, 2)}, fault.Conflict, fault.NoSubject},
+		"a namespace that is not": {[]catalog.Swap{swapTo(current, 2, 2), {Table: missing, Create: true}}, fault.NotFound, fault.Namespace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requireFault(t, f.s.SwapTables(t.Context(), c.swaps), c.code, c.subject)
+			assert.Equal(t, current, f.load(t, a.ID), "the swap beside it was made")
+			_, err := f.s.TableByName(t.Context(), f.ns.ID, "other")
+			requireFault(t, err, fault.NotFound, fault.Table)
+			assert.Len(t, f.outbox(t), 2)
+		})
 	}
 }
 

@@ -41,7 +41,6 @@ func tableCases() map[string]func(*testing.T, *fixture) {
 		"locations overlap by whole segments":                   locationsOverlap,
 		"a table that overlaps another is not created":          overlapIsRefused,
 		"a rename moves the row and wins or loses as a whole":   renames,
-		"a drop takes the row and leaves the ledger":            drops,
 		"governance is stored alone and outdates commits":       governanceIsAlone,
 		"tables are found by uuid":                              foundByUUID,
 		"a very long name is stored or refused, never half way": longNames,
@@ -157,19 +156,15 @@ func renames(t *testing.T, f *fixture) {
 	assert.Equal(t, row.ID, got.ID)
 	assert.Greater(t, got.Version, row.Version)
 	assert.Len(t, f.audit(t, models.AuditTableRenamed), 1)
+	moved := event(models.AuditTableRenamed)
+	moved.Table = "sales.orders" // which is not its name any more
+	requireFault(t, f.s.RenameTable(t.Context(), row.ID, f.ns.ID, "x", moved), fault.Conflict, fault.Table)
+	_, err = f.s.DropTable(t.Context(), row.ID, models.DroppedTable{State: models.StateDropped}, moved)
+	requireFault(t, err, fault.Conflict, fault.Table)
+	moved.Table = "archive.orders_2025"
+	require.NoError(t, f.s.RenameTable(t.Context(), row.ID, target.ID, "orders_2026", moved))
 	err = f.s.RenameTable(t.Context(), uuid.NewString(), f.ns.ID, "x", event(models.AuditTableRenamed))
 	requireFault(t, err, fault.NotFound, fault.Table)
-}
-
-func drops(t *testing.T, f *fixture) {
-	row := f.table(t, "orders")
-	row = f.commit(t, row, 1, 1)
-	require.NoError(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)))
-	requireFault(t, f.s.DropTable(t.Context(), row.ID, event(models.AuditTableDropped)), fault.NotFound, fault.Table)
-	assert.Len(t, f.audit(t, models.AuditTableDropped), 1)
-	_, err := f.s.Commit(t.Context(), row.ID, 1)
-	require.NoError(t, err)
-	f.table(t, "orders") // the name is free again
 }
 
 func governanceIsAlone(t *testing.T, f *fixture) {
@@ -197,12 +192,23 @@ func foundByUUID(t *testing.T, f *fixture) {
 	row := f.table(t, "orders")
 	twin := f.newTable("twin")
 	twin.UUID = row.UUID
-	require.NoError(t, f.s.CreateTable(t.Context(), twin, catalog.Effects{}))
+	requireFault(t, f.s.CreateTable(t.Context(), twin, catalog.Effects{}), fault.Conflict, fault.Table)
+	requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{{Table: twin, Create: true}}), fault.Conflict, fault.Table)
 	for _, catalogID := range []string{f.cat.ID, ""} {
 		got, err := f.s.FindTable(t.Context(), catalogID, row.UUID)
 		require.NoError(t, err)
-		assert.Len(t, got, 2)
+		assert.Len(t, got, 1)
 	}
+	for _, name := range []string{"old", "older"} { // of format version 1, which need no uuid
+		none := f.newTable(name)
+		none.UUID, none.FormatVersion = "", 1
+		require.NoError(t, f.s.CreateTable(t.Context(), none, catalog.Effects{}))
+	}
+	old, err := f.s.TableByName(t.Context(), f.ns.ID, "old")
+	require.NoError(t, err)
+	old.UUID = row.UUID
+	requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{{Table: old}}), fault.Conflict, fault.Table)
+	requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{{Table: old}, {Table: f.newTable("more"), Create: true}}), fault.Conflict, fault.Table)
 	got, err := f.s.FindTable(t.Context(), uuid.NewString(), row.UUID)
 	require.NoError(t, err)
 	assert.Empty(t, got)
