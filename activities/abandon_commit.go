@@ -21,7 +21,7 @@ type AbandonCommitResult struct {
 }
 
 // AbandonCommit closes the ledger row of a commit whose table, or whose snapshot with its metadata, is gone, and says so
-// in the audit once. It is idempotent by the ledger row's status and the dedupe key abandoned/<table-uuid>/<snapshot-id>; a
+// in the audit once. It is idempotent by the ledger row's status and the dedupe key abandoned/<table-id>/<snapshot-id>; a
 // commit that was reconciled before stays reconciled.
 func (a *Activities) AbandonCommit(ctx context.Context, in AbandonCommitInput) (AbandonCommitResult, error) {
 	recorded, err := a.abandonCommit(ctx, in)

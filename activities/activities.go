@@ -14,6 +14,13 @@ const (
 	RecordCommitName    = "RecordCommit"
 	AbandonCommitName   = "AbandonCommit"
 	FindDriftName       = "FindDrift"
+
+	StartDuePurgesName     = "StartDuePurges"
+	ClaimPurgeName         = "ClaimPurge"
+	PurgeDataFilesName     = "PurgeDataFiles"
+	PurgeMetadataFilesName = "PurgeMetadataFiles"
+	PurgeLeftoversName     = "PurgeLeftovers"
+	FinishPurgeName        = "FinishPurge"
 )
 
 // Activities holds what the activities need. Its exported methods are the activities.
@@ -29,8 +36,13 @@ type Ports struct {
 	Counter   Counter
 	Restamper Restamper
 	Starter   Starter
-	Now       func() time.Time // default time.Now
-	NewID     func() string    // of audit events; default random UUIDs
+
+	Purges       PurgeLedger
+	Purger       Purger
+	PurgeStarter PurgeStarter
+
+	Now   func() time.Time // default time.Now
+	NewID func() string    // of audit events; default random UUIDs
 }
 
 // New makes the activities over their ports.

@@ -44,7 +44,8 @@ type DetectedSnapshot struct {
 }
 
 // DetectCommits gives the snapshots to reconcile, oldest first: the target and its ancestors up to the first whose
-// ledger row is finished. It only reads, so that it may run any number of times.
+// ledger row is finished. A finished target that is main's head is made the recorded one again, which it is not after a
+// rollback. It may run any number of times.
 func (a *Activities) DetectCommits(ctx context.Context, in DetectCommitsInput) (DetectCommitsResult, error) {
 	out, err := a.detectCommits(ctx, in)
 	return out, toTemporal(ctx, err)
@@ -53,6 +54,9 @@ func (a *Activities) DetectCommits(ctx context.Context, in DetectCommitsInput) (
 func (a *Activities) detectCommits(ctx context.Context, in DetectCommitsInput) (DetectCommitsResult, error) {
 	var out DetectCommitsResult
 	done, err := a.finished(ctx, in.Target)
+	if err == nil && done {
+		err = a.refresh(ctx, in.Target)
+	}
 	if err != nil || done {
 		return out, err
 	}
@@ -127,6 +131,25 @@ func (a *Activities) finished(ctx context.Context, t Target) (bool, error) {
 		return false, nil
 	}
 	return err == nil && commit.Status == models.CommitReconciled, err
+}
+
+// refresh makes a finished commit of main's head what is recorded of the table; it writes nothing where it is.
+func (a *Activities) refresh(ctx context.Context, t Target) error {
+	row, err := a.ports.Ledger.TableByID(ctx, t.TableID)
+	switch {
+	case fault.Is(err, fault.NotFound), err == nil && (row.CurrentSnapshotID == nil || *row.CurrentSnapshotID != t.SnapshotID):
+		return nil
+	case err != nil:
+		return err
+	case row.RecordedSnapshotID != nil && *row.RecordedSnapshotID == t.SnapshotID:
+		return nil
+	}
+	commit, err := a.ports.Ledger.Commit(ctx, t.TableID, t.SnapshotID)
+	if err != nil {
+		return err
+	}
+	_, err = a.ports.Ledger.RecordCommit(ctx, Recording{Commit: commit, RowCount: commit.RowCountAfter})
+	return err
 }
 
 // catalogName gives "" for a catalog that is gone: its commits are still to be finished.

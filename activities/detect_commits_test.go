@@ -40,6 +40,25 @@ func TestDetectOfARecordedSnapshotIsEmpty(t *testing.T) {
 	require.Equal(t, activities.NotGone, got.Gone)
 }
 
+// After a rollback the head has been recorded long ago, and what is recorded of the table is of another snapshot.
+func TestDetectOfARecordedHeadRefreshesTheTable(t *testing.T) {
+	r := newRig(t)
+	table := r.world.AddTable("orders")
+	older := r.world.Commit(table)
+	require.True(t, r.reconcile(older))
+	newest := r.world.Commit(table)
+	require.True(t, r.reconcile(newest))
+	row := &r.world.Table(table).Row
+	require.Equal(t, newest.SnapshotID, *row.RecordedSnapshotID)
+	require.Empty(t, r.detect(older).Snapshots)
+	require.Equal(t, newest.SnapshotID, *row.RecordedSnapshotID, "it is not the head")
+	row.CurrentSnapshotID = &older.SnapshotID
+	require.Empty(t, r.detect(older).Snapshots)
+	require.Equal(t, older.SnapshotID, *row.RecordedSnapshotID)
+	require.EqualValues(t, 10, *row.RowCount)
+	require.Len(t, r.world.Audits(), 2)
+}
+
 // A batch of a backlog leaves the commits of other batches to these, and still takes what arrived unseen.
 func TestDetectWithinABatch(t *testing.T) {
 	r := newRig(t)

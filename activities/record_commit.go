@@ -26,7 +26,7 @@ type RecordCommitResult struct {
 }
 
 // RecordCommit finishes a commit's ledger row and writes its one audit event, in one transaction. It is idempotent by
-// the ledger row's status and by the event's dedupe key reconciled/<table-uuid>/<snapshot-id>.
+// the ledger row's status and by the event's dedupe key reconciled/<table-id>/<snapshot-id>.
 func (a *Activities) RecordCommit(ctx context.Context, in RecordCommitInput) (RecordCommitResult, error) {
 	recorded, err := a.recordCommit(ctx, in)
 	return RecordCommitResult{Recorded: recorded}, toTemporal(ctx, err)
@@ -61,8 +61,10 @@ func reconciledType(c models.Commit) models.AuditType {
 	return models.AuditCommitReconciled
 }
 
+// dedupeKey is by the id of the table's row, as the ledger is: a table that was dropped and registered again has the
+// uuid and the snapshots of before, but its commits are effects of their own.
 func dedupeKey(what string, t Target) *string {
-	key := what + "/" + t.TableUUID + "/" + strconv.FormatInt(t.SnapshotID, 10)
+	key := what + "/" + t.TableID + "/" + strconv.FormatInt(t.SnapshotID, 10)
 	return &key
 }
 

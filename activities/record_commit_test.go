@@ -24,7 +24,7 @@ func TestACommitIsAuditedOnceWithEverythingKnown(t *testing.T) {
 	require.Len(t, events, 2)
 	event := events[1]
 	require.Equal(t, models.AuditCommitReconciled, event.Type)
-	require.Equal(t, "reconciled/"+target.TableUUID+"/9007199254740994", *event.DedupeKey)
+	require.Equal(t, "reconciled/"+target.TableID+"/9007199254740994", *event.DedupeKey)
 	require.Equal(t, "etl", event.Principal)
 	require.Equal(t, "req-1", event.RequestID)
 	require.Equal(t, "10.0.0.1", event.Address)

@@ -1,4 +1,5 @@
-// Package workflows is what Sluice does after a commit, durably: reconcile it, reconcile many, sweep for what was missed.
+// Package workflows is what Sluice does after a commit, durably: reconcile it, reconcile many, sweep for
+// what was missed; and purge what was dropped.
 //
 // Workflows are plain functions: an exported function makes a private state, setup registers what can be asked of it, run
 // tells the story. Everything that varies comes as input or from an activity, and nothing else is read, because a

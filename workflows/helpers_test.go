@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/activities/activitiestest"
@@ -30,6 +31,7 @@ func newRig(t *testing.T, world *activitiestest.World) *rig {
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(20 * time.Second)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: 10 * time.Second}) // of a machine that is busy with other tests
 	workflows.RegisterWorkflows(env)
 	workflows.RegisterActivities(env, activities.New(world.Ports()))
 	return &rig{t: t, world: world, env: env}

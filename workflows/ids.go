@@ -12,10 +12,25 @@ import (
 const (
 	reconcilePrefix = "reconcile/"
 	batchPrefix     = "reconcile-batch/"
+	purgePrefix     = "purge/"
 )
 
-// SweepScheduleID is the schedule of SweepCatalog, and the start of its runs' workflow ids.
-const SweepScheduleID = "sweep-catalog"
+// The schedules of SweepCatalog and SweepDropped, and the start of their runs' workflow ids.
+const (
+	SweepScheduleID        = "sweep-catalog"
+	SweepDroppedScheduleID = "sweep-dropped"
+)
+
+// PurgeTableID is the workflow id of a table's purge: at most one runs at a time.
+func PurgeTableID(tableUUID string) string { return purgePrefix + tableUUID }
+
+// ParsePurgeTableID is the inverse of PurgeTableID.
+func ParsePurgeTableID(id string) (tableUUID string, err error) {
+	if rest, ok := strings.CutPrefix(id, purgePrefix); ok && rest != "" {
+		return rest, nil
+	}
+	return "", fmt.Errorf("%q is not the workflow id of a purge", id)
+}
 
 // ReconcileCommitID is the workflow id of a snapshot's reconciliation: at most one runs at a time.
 func ReconcileCommitID(tableUUID string, snapshotID int64) string {
@@ -39,7 +54,7 @@ func ParseReconcileCommitID(id string) (tableUUID string, snapshotID int64, err 
 func ReconcileBatchID(first, last int64, targets []activities.Target) string {
 	h := sha256.New()
 	for _, t := range targets {
-		h.Write(fmt.Appendf(nil, "%s/%d\n", t.TableUUID, t.SnapshotID))
+		h.Write(fmt.Appendf(nil, "%s/%s/%d\n", t.TableID, t.TableUUID, t.SnapshotID))
 	}
 	return fmt.Sprintf("%s%d-%d-%x", batchPrefix, first, last, h.Sum(nil)[:4])
 }

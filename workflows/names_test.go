@@ -53,8 +53,10 @@ func TestNamesOnTheWire(t *testing.T) {
 		"queue "+workflows.ReconcileQueue,
 		"queue "+workflows.MaintenanceQueue,
 		"schedule "+workflows.SweepScheduleID,
+		"schedule "+workflows.SweepDroppedScheduleID,
 		"error "+workflows.BatchFailedError,
 		"id "+workflows.ReconcileCommitID("7d9a", 42),
+		"id "+workflows.PurgeTableID("7d9a"),
 		"id "+workflows.ReconcileBatchID(3, 9, []activities.Target{{TableUUID: "7d9a", SnapshotID: 42}}),
 	)
 	for name, kind := range workflows.SearchAttributes() {
@@ -100,6 +102,45 @@ func TestWorkflowIDs(t *testing.T) {
 		_, _, err = workflows.ParseReconcileBatchID(id)
 		require.Error(t, err, id)
 	}
+}
+
+func TestPurgeIDs(t *testing.T) {
+	uuid, err := workflows.ParsePurgeTableID(workflows.PurgeTableID("0b8c5d1e"))
+	require.NoError(t, err)
+	require.Equal(t, "0b8c5d1e", uuid)
+	for _, id := range []string{"", "purge/", "reconcile/x/1", "sweep-dropped"} {
+		_, err := workflows.ParsePurgeTableID(id)
+		require.Error(t, err, id)
+	}
+}
+
+// TestDestructiveWorkflowsAreNobodysToStart pins what deletes for good, and that nothing but the sweep over the records of
+// drops starts it: no schedule runs it, and outside this package and its port no code names it.
+func TestDestructiveWorkflowsAreNobodysToStart(t *testing.T) {
+	require.Equal(t, []string{"PurgeTable"}, workflows.DestructiveWorkflows(), "a new one needs a claim that people can still win, and a test that it refuses")
+	starts := map[string]bool{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "activitiestest") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if strings.Contains(string(source), "PurgeTableName") || strings.Contains(string(source), ".StartPurge(") {
+			starts[filepath.ToSlash(path)] = true
+		}
+		return err
+	}))
+	require.Equal(t, map[string]bool{
+		"../activities/start_due_purges.go": true, // the sweep
+		"../workflows/names.go":             true,
+		"../workflows/register.go":          true,
+		"../workflows/starter.go":           true,
+	}, starts)
 }
 
 // The same range of the outbox may hold other commits when another process reads it.

@@ -67,6 +67,14 @@ func sweeping() workflow.ActivityOptions {
 	return o
 }
 
+// destructive is for deleting many objects. It goes on where the last heartbeat was; what cannot be deleted for a day ends
+// it, for people to see, and the next sweep begins anew.
+func destructive() workflow.ActivityOptions {
+	o := scan()
+	o.StartToCloseTimeout, o.HeartbeatTimeout = 24*time.Hour, time.Minute
+	return o
+}
+
 func soon() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: 50 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: time.Second, MaximumAttempts: 4}
 }

@@ -6,7 +6,7 @@ import "go.temporal.io/sdk/workflow"
 type Progress struct {
 	Stage     string `json:"stage"`           // what is being done now
 	Table     string `json:"table,omitempty"` // to which table
-	Total     int    `json:"total"`           // commits, or tables of a sweep, known so far
+	Total     int    `json:"total"`           // commits, or tables of a sweep or purge, known so far
 	Done      int    `json:"done"`            // of Total
 	Recorded  int    `json:"recorded"`        // audit events written
 	Abandoned int    `json:"abandoned"`       // commits whose table or snapshot is gone
@@ -20,6 +20,8 @@ const (
 	stageRestamping = "restamping"
 	stageRecording  = "recording"
 	stageSweeping   = "sweeping"
+	stageClaiming   = "claiming"
+	stagePurging    = "purging"
 	stageDone       = "done"
 )
 

@@ -22,7 +22,10 @@ import (
 	"github.com/sluice-data/sluice/workflows"
 )
 
-var record = flag.Bool("record", false, "record testdata/histories anew from a real server")
+var (
+	record     = flag.Bool("record", false, "record testdata/histories anew from a real server")
+	recordOnly = flag.String("record-only", "", "the start of the names of the histories to record")
+)
 
 // recording makes one history: it prepares a world and gives the workflow to run.
 type recording struct {
@@ -44,6 +47,11 @@ func recordings() []recording {
 		{"ReconcileBatch.v1.tables.json", workflows.ReconcileBatchName, tables(false)},
 		{"ReconcileBatch.v1.table-failed.json", workflows.ReconcileBatchName, tables(true)},
 		{"SweepCatalog.v1.pages.json", workflows.SweepCatalogName, sweep},
+		{"SweepDropped.v1.pages.json", workflows.SweepDroppedName, sweepDropped},
+		{"PurgeTable.v1.purged.json", workflows.PurgeTableName, purgeDue},
+		{"PurgeTable.v1.undropped.json", workflows.PurgeTableName, purgeUndropped},
+		{"PurgeTable.v1.data-kept.json", workflows.PurgeTableName, purgeDataKept},
+		{"PurgeTable.v1.failed.json", workflows.PurgeTableName, purgeFailed},
 	}
 }
 
@@ -54,12 +62,16 @@ func TestRecordHistories(t *testing.T) {
 	}
 	e := startTemporal(t)
 	for _, r := range recordings() {
+		if !strings.HasPrefix(r.file, *recordOnly) {
+			continue
+		}
 		t.Run(r.file, func(t *testing.T) {
 			world := activitiestest.New()
 			in := r.prepare(world)
 			e.work(t, world)
 			queue := workflows.ReconcileQueue
-			if r.workflow == workflows.SweepCatalogName {
+			switch r.workflow {
+			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName:
 				queue = workflows.MaintenanceQueue
 			}
 			run, err := e.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "recorded/" + r.file, TaskQueue: queue}, r.workflow, in)
@@ -183,4 +195,29 @@ func sweep(world *activitiestest.World) any {
 		world.Commit(world.AddTable("t" + string(rune('a'+i/26)) + string(rune('a'+i%26))))
 	}
 	return workflows.SweepCatalogInput{}
+}
+
+func sweepDropped(world *activitiestest.World) any {
+	dropMany(world, 101) // a page and one
+	return workflows.SweepDroppedInput{}
+}
+
+func purgeDue(world *activitiestest.World) any {
+	return workflows.PurgeTableInput{Target: world.DropForPurge(world.AddTable("orders"))}
+}
+
+func purgeUndropped(world *activitiestest.World) any {
+	target := world.DropForPurge(world.AddTable("orders"))
+	world.Undrop(target)
+	return workflows.PurgeTableInput{Target: target}
+}
+
+func purgeDataKept(world *activitiestest.World) any {
+	world.KeepsData()
+	return purgeDue(world)
+}
+
+func purgeFailed(world *activitiestest.World) any {
+	failTimes(world, "DeleteMetadata", -1, fault.New(fault.Forbidden, "The location is outside the allowed storage roots."))
+	return purgeDue(world)
 }

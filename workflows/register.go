@@ -17,6 +17,8 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 		{ReconcileCommitName, ReconcileCommit},
 		{ReconcileBatchName, ReconcileBatch},
 		{SweepCatalogName, SweepCatalog},
+		{SweepDroppedName, SweepDropped},
+		{PurgeTableName, PurgeTable},
 	} {
 		r.RegisterWorkflowWithOptions(w.fn, workflow.RegisterOptions{Name: w.name})
 	}
@@ -34,6 +36,12 @@ func RegisterActivities(r worker.ActivityRegistry, a *activities.Activities) {
 		{activities.RecordCommitName, a.RecordCommit},
 		{activities.AbandonCommitName, a.AbandonCommit},
 		{activities.FindDriftName, a.FindDrift},
+		{activities.StartDuePurgesName, a.StartDuePurges},
+		{activities.ClaimPurgeName, a.ClaimPurge},
+		{activities.PurgeDataFilesName, a.PurgeDataFiles},
+		{activities.PurgeMetadataFilesName, a.PurgeMetadataFiles},
+		{activities.PurgeLeftoversName, a.PurgeLeftovers},
+		{activities.FinishPurgeName, a.FinishPurge},
 	} {
 		r.RegisterActivityWithOptions(act.fn, activity.RegisterOptions{Name: act.name})
 	}

@@ -34,23 +34,28 @@ func EnsureSchedules(ctx context.Context, c client.Client, o ScheduleOptions) er
 	if o.SweepQuiet <= 0 {
 		o.SweepQuiet = defaultSweepQuiet
 	}
-	if err := ensureSchedule(ctx, c, sweepSchedule(o)); err != nil {
-		return fault.Wrap(err, fault.Unavailable, "The schedule %s cannot be made: check that Temporal runs and that its namespace is ready.", SweepScheduleID)
+	for _, want := range []client.ScheduleOptions{
+		sweepSchedule(o, SweepScheduleID, SweepCatalogName, SweepCatalogInput{Quiet: o.SweepQuiet}),
+		sweepSchedule(o, SweepDroppedScheduleID, SweepDroppedName, SweepDroppedInput{}),
+	} {
+		if err := ensureSchedule(ctx, c, want); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "The schedule %s cannot be made: check that Temporal runs and that its namespace is ready.", want.ID)
+		}
 	}
 	return nil
 }
 
-func sweepSchedule(o ScheduleOptions) client.ScheduleOptions {
+func sweepSchedule(o ScheduleOptions, id, workflow string, in any) client.ScheduleOptions {
 	return client.ScheduleOptions{
-		ID: SweepScheduleID,
+		ID: id,
 		Spec: client.ScheduleSpec{
 			Intervals: []client.ScheduleIntervalSpec{{Every: o.SweepEvery}},
 			Jitter:    min(o.SweepEvery/10, 30*time.Second),
 		},
 		Action: &client.ScheduleWorkflowAction{
-			ID:        SweepScheduleID,
-			Workflow:  SweepCatalogName,
-			Args:      []any{SweepCatalogInput{Quiet: o.SweepQuiet}},
+			ID:        id,
+			Workflow:  workflow,
+			Args:      []any{in},
 			TaskQueue: MaintenanceQueue,
 		},
 		Overlap:        enums.SCHEDULE_OVERLAP_POLICY_SKIP,

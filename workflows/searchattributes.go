@@ -32,13 +32,17 @@ func SearchAttributes() map[string]enums.IndexedValueType {
 	}
 }
 
+// attributesOf gives the attributes of a run on a table; snapshot is "" where none is meant.
 func attributesOf(t activities.Target, catalog, snapshot string) temporal.SearchAttributes {
-	return temporal.NewSearchAttributes(
+	set := []temporal.SearchAttributeUpdate{
 		temporal.NewSearchAttributeKeyKeyword(TableAttribute).ValueSet(keyword(t.TableName)),
 		temporal.NewSearchAttributeKeyKeyword(TableUUIDAttribute).ValueSet(keyword(t.TableUUID)),
 		temporal.NewSearchAttributeKeyKeyword(CatalogAttribute).ValueSet(keyword(catalog)),
-		temporal.NewSearchAttributeKeyKeyword(SnapshotAttribute).ValueSet(snapshot),
-	)
+	}
+	if snapshot != "" {
+		set = append(set, temporal.NewSearchAttributeKeyKeyword(SnapshotAttribute).ValueSet(snapshot))
+	}
+	return temporal.NewSearchAttributes(set...)
 }
 
 // keyword shortens a value to what every store takes: a long table name must not keep its commits from being governed.

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"sync"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/sluice-data/sluice/activities"
@@ -21,7 +23,10 @@ type Catalogs interface {
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 }
 
-var _ activities.Starter = (*Starter)(nil)
+var (
+	_ activities.Starter      = (*Starter)(nil)
+	_ activities.PurgeStarter = (*Starter)(nil)
+)
 
 // Starter is the only place that starts workflows. Give it the client that the process's workers have: a workflow
 // then begins in the answer to its start, without a wait.
@@ -42,10 +47,40 @@ func NewStarter(c client.Client, catalogs Catalogs) *Starter {
 }
 
 // StartReconcile starts the reconciliation of an outbox event. One that is done is no error either; one that failed or was
-// terminated starts again.
+// terminated starts again. So does one that was done for another row of the catalog: a table that was dropped and is
+// registered again has the uuid and the snapshots of before, and must not take its reconciliation for done.
 func (s *Starter) StartReconcile(ctx context.Context, event models.OutboxEvent) error {
-	_, err := s.reconcile(ctx, TargetOf(event), enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
-	return err
+	t := TargetOf(event)
+	o := s.reconcileOptions(ctx, t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
+	o.WorkflowIDConflictPolicy = enums.WORKFLOW_ID_CONFLICT_POLICY_FAIL
+	o.WorkflowExecutionErrorWhenAlreadyStarted = true
+	o.EnableEagerStart = true
+	_, err := s.client.ExecuteWorkflow(ctx, o, ReconcileCommitName, ReconcileCommitInput{Target: t})
+	if !temporal.IsWorkflowExecutionAlreadyStartedError(err) {
+		return startError(err, o.ID)
+	}
+	run, err := s.client.DescribeWorkflow(ctx, o.ID, "")
+	switch {
+	case err != nil:
+		return startError(err, o.ID)
+	case rowOf(run.Memo) == t.TableID:
+		return nil
+	case run.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return fault.New(fault.Unavailable, "Workflow %s still runs for the table that had this uuid before; it will be started when that is done.", o.ID)
+	}
+	return s.RepairCommit(ctx, t)
+}
+
+// memoRow is the memo that tells for which row of the catalog a reconciliation runs.
+const memoRow = "tableId"
+
+// rowOf reads the memo; "" when it cannot be read, which then counts as another's.
+func rowOf(memo *common.Memo) string {
+	var id string
+	if converter.GetDefaultDataConverter().FromPayload(memo.GetFields()[memoRow], &id) != nil {
+		return ""
+	}
+	return id
 }
 
 // StartReconcileBatch starts one workflow for many events, which must be in order of their ids. One that is done is no error.
@@ -78,6 +113,18 @@ func (s *Starter) ReconcileNow(ctx context.Context, t activities.Target) (workfl
 	return s.reconcile(ctx, t, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE)
 }
 
+// StartPurge starts the purge of a dropped table, also where one for an earlier drop, or one that failed, is closed: the
+// record of the drop decides what may be done.
+func (s *Starter) StartPurge(ctx context.Context, t activities.PurgeTarget) error {
+	table := activities.Target{TableUUID: t.TableUUID, TableName: t.TableName}
+	return s.start(ctx, PurgeTableName, PurgeTableInput{Target: t}, client.StartWorkflowOptions{
+		ID:                    PurgeTableID(t.TableUUID),
+		TaskQueue:             MaintenanceQueue,
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		TypedSearchAttributes: attributesOf(table, s.catalogName(ctx, t.CatalogID), ""),
+	})
+}
+
 // TargetOf names the commit of an outbox event.
 func TargetOf(e models.OutboxEvent) activities.Target {
 	return activities.Target{
@@ -86,13 +133,18 @@ func TargetOf(e models.OutboxEvent) activities.Target {
 }
 
 func (s *Starter) reconcile(ctx context.Context, t activities.Target, reuse enums.WorkflowIdReusePolicy) (string, error) {
-	id := ReconcileCommitID(t.TableUUID, t.SnapshotID)
-	return id, s.start(ctx, ReconcileCommitName, ReconcileCommitInput{Target: t}, client.StartWorkflowOptions{
-		ID:                    id,
+	o := s.reconcileOptions(ctx, t, reuse)
+	return o.ID, s.start(ctx, ReconcileCommitName, ReconcileCommitInput{Target: t}, o)
+}
+
+func (s *Starter) reconcileOptions(ctx context.Context, t activities.Target, reuse enums.WorkflowIdReusePolicy) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID:                    ReconcileCommitID(t.TableUUID, t.SnapshotID),
 		TaskQueue:             ReconcileQueue,
 		WorkflowIDReusePolicy: reuse,
+		Memo:                  map[string]any{memoRow: t.TableID},
 		TypedSearchAttributes: attributesOf(t, s.catalogName(ctx, t.CatalogID), strconv.FormatInt(t.SnapshotID, 10)),
-	})
+	}
 }
 
 func (s *Starter) batch(ctx context.Context, id string, targets []activities.Target, reuse enums.WorkflowIdReusePolicy) error {

@@ -51,7 +51,8 @@ func startTemporal(t testing.TB) *cluster {
 func (e *cluster) work(t testing.TB, world *activitiestest.World) (stop func()) {
 	t.Helper()
 	ports := world.Ports()
-	ports.Starter = workflows.NewStarter(e.client, world)
+	starter := workflows.NewStarter(e.client, world)
+	ports.Starter, ports.PurgeStarter = starter, starter
 	w := worker.New(e.client, activities.New(ports), worker.Options{StopTimeout: 2 * time.Second})
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
@@ -91,6 +92,7 @@ func TestOnTemporal(t *testing.T) {
 		"a commit's whole workflow is one workflow task":    oneWorkflowTask,
 		"starting again what runs or is done is no error":   startAgain,
 		"what failed or was terminated starts again":        startFailedAgain,
+		"a table registered again is reconciled again":      startForAnotherRow,
 		"a repair starts what is done":                      repairDone,
 		"killed workers lose and repeat nothing":            killedWorkers,
 		"the sweep finds what no event announced":           sweepOnSchedule,
@@ -168,6 +170,29 @@ func startFailedAgain(t *testing.T, e *cluster) {
 		require.NoError(t, e.await(t, idOf(target), nil))
 	}
 	require.Len(t, world.Audits(), 2)
+}
+
+// A table that was dropped and is registered again has the uuid and the snapshots of before, under another id.
+func startForAnotherRow(t *testing.T, e *cluster) {
+	world := activitiestest.New()
+	first := world.Commit(newTable(world))
+	require.NoError(t, e.starter(world).StartReconcile(t.Context(), event(1, first)))
+	again := newTable(world)
+	world.Table(again).Row.UUID, again.TableUUID = first.TableUUID, first.TableUUID
+	again = world.Commit(again)
+	require.Equal(t, idOf(first), idOf(again))
+	err := e.starter(world).StartReconcile(t.Context(), event(2, again))
+	require.True(t, fault.Is(err, fault.Unavailable), "the first one runs: %v", err)
+	e.work(t, world)
+	require.NoError(t, e.await(t, idOf(first), nil))
+	require.NoError(t, e.starter(world).StartReconcile(t.Context(), event(2, again)))
+	require.NoError(t, e.await(t, idOf(again), nil))
+	audits := world.Audits()
+	require.Len(t, audits, 2)
+	require.NotEqual(t, *audits[0].DedupeKey, *audits[1].DedupeKey)
+	run := e.describe(t, idOf(again)).WorkflowExecutionInfo.Execution.RunId
+	require.NoError(t, e.starter(world).StartReconcile(t.Context(), event(2, again)), "it is done")
+	require.Equal(t, run, e.describe(t, idOf(again)).WorkflowExecutionInfo.Execution.RunId)
 }
 
 func repairDone(t *testing.T, e *cluster) {

@@ -38,6 +38,12 @@ type World struct {
 	started []activities.Target
 	calls   map[string]int
 
+	drops   map[string]models.DroppedTable
+	sharers activities.Sharers
+	purges  []activities.PurgeTarget
+
+	keepsData bool
+
 	fail func(port, tableID string) error
 
 	// Delay is how long every call takes.
@@ -57,13 +63,16 @@ type Table struct {
 func New() *World {
 	return &World{
 		tables: map[string]*Table{}, commits: map[commitKey]models.Commit{},
-		docs: map[string]*metadata.Document{}, calls: map[string]int{},
+		docs: map[string]*metadata.Document{}, calls: map[string]int{}, drops: map[string]models.DroppedTable{},
 	}
 }
 
 // Ports gives the world as the ports of the activities.
 func (w *World) Ports() activities.Ports {
-	return activities.Ports{Ledger: w.Ledger(), Catalogs: w, Documents: w, Counter: w, Restamper: w, Starter: w}
+	return activities.Ports{
+		Ledger: w.Ledger(), Catalogs: w, Documents: w, Counter: w, Restamper: w, Starter: w,
+		Purges: w, Purger: w, PurgeStarter: w,
+	}
 }
 
 // AddTable makes a table named "sales.<name>" without snapshots, or gives the one that there is.

@@ -360,11 +360,25 @@ func TestStoppingDoesNotWaitForADeadTemporal(t *testing.T) {
 	require.Zero(t, r.log.containing("level=WARN"), "a stop is no outage")
 }
 
+// An alert on the increase of a counter needs it to be there before the first failure.
+func TestFailuresAreCountedFromZero(t *testing.T) {
+	r := start(t, fast())
+	families, err := r.reg.Gather()
+	require.NoError(t, err)
+	series := map[string]int{}
+	for _, f := range families {
+		series[f.GetName()] = len(f.GetMetric())
+	}
+	require.Equal(t, 3, series["sluice_dispatch_failures_total"])
+	require.Equal(t, 2, series["sluice_dispatch_started_total"])
+	require.Zero(t, r.metric("sluice_dispatch_failures_total"))
+}
+
 func TestTheBacklogIsMeasured(t *testing.T) {
 	r := start(t, fast())
 	r.engine.set(func(e *engine) { e.down = true })
 	r.outbox.add(4)
 	r.eventually("it shows", func() bool { return r.metric("sluice_outbox_events") == 4 })
 	require.Positive(t, r.metric("sluice_outbox_oldest_seconds"))
-	require.Positive(t, r.metric("sluice_dispatch_failures_total"))
+	r.eventually("the failure shows", func() bool { return r.metric("sluice_dispatch_failures_total") > 0 })
 }

@@ -39,6 +39,13 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "sluice_dispatch_failures_total", Help: "Failed rounds of the dispatcher, by the part that failed (outbox, temporal, event).",
 		}, []string{"part"}),
 	}
+	// A series that starts with its first failure has no increase that an alert could see.
+	for _, kind := range []string{kindCommit, kindBatch} {
+		m.started.WithLabelValues(kind)
+	}
+	for _, part := range []string{partOutbox, partTemporal, partEvent} {
+		m.failures.WithLabelValues(part)
+	}
 	if r == nil {
 		return m, nil
 	}
