@@ -46,6 +46,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string) (policy
 	caller := policy.Caller{
 		PrincipalID: principal.ID, Principal: principal.Name,
 		TokenID: token.ID, EngineToken: token.Kind == models.EngineToken, ReadOnly: !token.CanWrite,
+		CanGovern: token.CanWrite && token.CanGovern,
 		ExpiresAt: token.ExpiresAt, Held: held,
 	}
 	if token.CatalogID != nil {

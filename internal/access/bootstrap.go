@@ -12,16 +12,17 @@ import (
 type Credentials struct{ ClientID, ClientSecret string }
 
 // NewBootstrap prepares a fresh installation: root, its credentials and the first catalog. Root governs everything but
-// does not hold TABLE_GOVERN: a steward is named, never implied.
-func NewBootstrap(catalogName, baseLocation string, defaultPolicy models.WritePolicy, now time.Time) (Bootstrap, Credentials) {
+// does not hold TABLE_GOVERN: a steward is named, never implied. The catalog lies in the first of the warehouses, and its
+// tables may lie in any.
+func NewBootstrap(catalogName string, warehouses []string, defaultPolicy models.WritePolicy, now time.Time) (Bootstrap, Credentials) {
 	creds := Credentials{ClientID: NewClientID(), ClientSecret: NewClientSecret()}
 	root := models.Principal{
 		ID: uuid.NewString(), Name: models.RootPrincipal, ClientID: creds.ClientID, SecretHash: HashSecret(creds.ClientSecret),
 		Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	cat := models.Catalog{
-		ID: uuid.NewString(), Name: catalogName, BaseLocation: baseLocation, DefaultWritePolicy: defaultPolicy,
-		Version: 1, CreatedAt: now, UpdatedAt: now,
+		ID: uuid.NewString(), Name: catalogName, BaseLocation: warehouses[0], DefaultWritePolicy: defaultPolicy,
+		AllowedLocations: models.JSON[[]string]{V: warehouses[1:]}, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	event := func(t models.AuditType, catalog string, details map[string]any) models.AuditEvent {
 		return models.AuditEvent{
@@ -33,7 +34,7 @@ func NewBootstrap(catalogName, baseLocation string, defaultPolicy models.WritePo
 		Root: root, Catalog: cat, AdminPrivileges: adminPrivileges(),
 		Events: []models.AuditEvent{
 			event(models.AuditPrincipalCreated, "", map[string]any{"principal": root.Name}),
-			event(models.AuditCatalogCreated, cat.Name, map[string]any{"baseLocation": baseLocation, "defaultWritePolicy": defaultPolicy}),
+			event(models.AuditCatalogCreated, cat.Name, map[string]any{"baseLocation": cat.BaseLocation, "defaultWritePolicy": defaultPolicy}),
 		},
 	}, creds
 }

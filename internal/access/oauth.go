@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -30,6 +31,8 @@ type OAuth struct {
 
 	mu     sync.Mutex
 	pruned time.Time
+
+	refused refusals
 }
 
 // NewOAuth makes the endpoint; lifetime is that of the access tokens it issues.
@@ -71,9 +74,13 @@ func (o *OAuth) clientCredentials(ctx context.Context, in GrantRequest) (AccessG
 	}
 	// The same answer and the same work whether the id or the secret is wrong.
 	if !secretMatches(in.ClientSecret, principal.SecretHash) || principal.Disabled {
-		return AccessGrant{}, oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong.")
+		refusal := oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong.")
+		if err := o.recordRefusal(ctx, in, principal.Name, refusal.Description); err != nil {
+			return AccessGrant{}, err
+		}
+		return AccessGrant{}, refusal
 	}
-	return o.issue(ctx, models.Token{PrincipalID: principal.ID, CanWrite: true}, principal.Name)
+	return o.issue(ctx, models.Token{PrincipalID: principal.ID, CanWrite: true, CanGovern: true}, principal.Name, in.Origin)
 }
 
 // exchange refreshes: a live access token gives a new one with the same reach. An engine token is answered with
@@ -103,10 +110,11 @@ func (o *OAuth) exchange(ctx context.Context, in GrantRequest) (AccessGrant, err
 		}
 		return grant, nil
 	}
-	return o.issue(ctx, models.Token{PrincipalID: token.PrincipalID, CatalogID: token.CatalogID, CanWrite: token.CanWrite}, principal.Name)
+	renewed := models.Token{PrincipalID: token.PrincipalID, CatalogID: token.CatalogID, CanWrite: token.CanWrite, CanGovern: token.CanGovern}
+	return o.issue(ctx, renewed, principal.Name, in.Origin)
 }
 
-func (o *OAuth) issue(ctx context.Context, token models.Token, principal string) (AccessGrant, error) {
+func (o *OAuth) issue(ctx context.Context, token models.Token, principal string, from policy.Origin) (AccessGrant, error) {
 	now := o.now()
 	o.prune(ctx, now)
 	secret := newSecret(accessTokenPrefix)
@@ -115,6 +123,7 @@ func (o *OAuth) issue(ctx context.Context, token models.Token, principal string)
 	token.CreatedBy, token.CreatedAt, token.ExpiresAt = principal, now, &expires
 	event := models.AuditEvent{
 		EventID: uuid.NewString(), Type: models.AuditTokenMinted, At: now, Principal: principal, TokenID: token.ID, Allowed: true,
+		RequestID: from.RequestID, Address: from.Address,
 		Details: models.JSON[map[string]any]{V: map[string]any{"tokenId": token.ID, "kind": token.Kind}},
 	}
 	if err := o.store.CreateToken(ctx, token, event); err != nil {

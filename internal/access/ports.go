@@ -20,7 +20,8 @@ type Store interface {
 	CreateToken(ctx context.Context, t models.Token, event models.AuditEvent) error
 	TokenByHash(ctx context.Context, hash string) (models.Token, error)
 	TokenByID(ctx context.Context, id string) (models.Token, error)
-	ListTokens(ctx context.Context, after string, limit int) ([]models.Token, error) // engine tokens by id
+	// ListTokens gives engine tokens, newest first, those that follow the one with the id after; "" for the newest.
+	ListTokens(ctx context.Context, after string, limit int) ([]models.Token, error)
 	RevokeToken(ctx context.Context, id string, at time.Time, event models.AuditEvent) error
 	TouchToken(ctx context.Context, id string, at time.Time) error
 	// PruneAccessTokens removes access tokens that expired before the time.

@@ -21,10 +21,13 @@ type Tokens struct {
 func NewTokens(store Store, now func() time.Time) *Tokens { return &Tokens{store: store, now: now} }
 
 // MintToken makes an engine token and gives its secret, which is not kept. A caller mints for itself, or for others
-// with SERVICE_MANAGE_ACCESS; no token opens, writes or outlives what the token that mints it may.
+// with SERVICE_MANAGE_ACCESS; no token opens or outlives what the token that mints it may, and only one that governs mints.
 func (t *Tokens) MintToken(ctx context.Context, caller policy.Caller, in MintInput) (models.Token, string, error) {
-	if in.ExpiresIn < 0 {
-		return models.Token{}, "", fault.New(fault.Invalid, "expiresIn must be positive, or absent for a token that does not expire.")
+	if err := mayGovern(caller, "mint tokens"); err != nil {
+		return models.Token{}, "", err
+	}
+	if err := checkMint(in); err != nil {
+		return models.Token{}, "", err
 	}
 	principal, err := t.mintFor(ctx, caller, in.Principal)
 	if err != nil {
@@ -34,17 +37,15 @@ func (t *Tokens) MintToken(ctx context.Context, caller policy.Caller, in MintInp
 	if err != nil {
 		return models.Token{}, "", err
 	}
-	if in.CanWrite && caller.ReadOnly {
-		return models.Token{}, "", fault.New(fault.Forbidden, "A read-only token cannot mint a token that writes.")
-	}
 	now := t.now()
 	secret := newSecret(engineTokenPrefix)
 	token := models.Token{
 		ID: uuid.NewString(), Kind: models.EngineToken, Name: in.Name, Hash: HashSecret(secret), Hint: secret[:hintLength],
-		PrincipalID: principal.ID, CatalogID: catalogID, CanWrite: in.CanWrite, CreatedBy: caller.Principal, CreatedAt: now,
+		PrincipalID: principal.ID, CatalogID: catalogID, CanWrite: in.CanWrite, CanGovern: in.CanGovern,
+		CreatedBy: caller.Principal, CreatedAt: now,
 		ExpiresAt: mintExpiry(caller, in.ExpiresIn, now),
 	}
-	details := map[string]any{"tokenId": token.ID, "for": principal.Name, "canWrite": token.CanWrite, "name": in.Name}
+	details := map[string]any{"tokenId": token.ID, "for": principal.Name, "canWrite": token.CanWrite, "canGovern": token.CanGovern, "name": in.Name}
 	if token.ExpiresAt != nil {
 		details["expiresAt"] = token.ExpiresAt.UTC().Format(time.RFC3339)
 	}
@@ -86,18 +87,18 @@ func (t *Tokens) mintOn(ctx context.Context, caller policy.Caller, name string) 
 		return &cat.ID, cat.Name, err
 	}
 	cat, err := t.store.CatalogByName(ctx, name)
+	if err == nil && caller.CatalogID != "" && caller.CatalogID != cat.ID {
+		err = fault.About(fault.NotFound, fault.Catalog, "Catalog %q does not exist.", name)
+	}
 	if err != nil {
 		return nil, "", err
-	}
-	if caller.CatalogID != "" && caller.CatalogID != cat.ID {
-		return nil, "", fault.New(fault.Forbidden, "This token is bound to another catalog and cannot mint a token for %s.", name)
 	}
 	return &cat.ID, cat.Name, nil
 }
 
-// ListTokens gives engine tokens in order of id: the caller's own, or everyone's with SERVICE_MANAGE_ACCESS.
+// ListTokens gives engine tokens, newest first, those after the one of that id: the caller's own, or everyone's with
+// SERVICE_MANAGE_ACCESS. A token that is bound to a catalog sees those that are bound to it too.
 func (t *Tokens) ListTokens(ctx context.Context, caller policy.Caller, after string, limit int) ([]TokenView, error) {
-	all := managesAccess(caller)
 	names := newNames(t.store)
 	var views []TokenView
 	for len(views) < limit {
@@ -106,7 +107,7 @@ func (t *Tokens) ListTokens(ctx context.Context, caller policy.Caller, after str
 			return nil, err
 		}
 		for _, token := range page {
-			if after = token.ID; len(views) == limit || !all && token.PrincipalID != caller.PrincipalID {
+			if after = token.ID; len(views) == limit || !reaches(caller, token) {
 				continue
 			}
 			view, err := names.view(ctx, token)
@@ -122,20 +123,44 @@ func (t *Tokens) ListTokens(ctx context.Context, caller policy.Caller, after str
 	return views, nil
 }
 
-// RevokeToken ends a token at once. Revoking a revoked token changes nothing.
+// RevokeToken ends a token at once. Revoking a revoked token changes nothing. A token that the caller does not reach
+// does not exist for it.
 func (t *Tokens) RevokeToken(ctx context.Context, caller policy.Caller, id string) error {
-	token, err := t.store.TokenByID(ctx, id)
-	if err != nil {
+	if err := mayGovern(caller, "revoke tokens"); err != nil {
 		return err
 	}
-	if token.PrincipalID != caller.PrincipalID && !managesAccess(caller) {
-		return fault.About(fault.NotFound, fault.Token, "There is no token %s.", id)
+	token, err := t.store.TokenByID(ctx, id)
+	if err == nil && !reaches(caller, token) {
+		err = fault.About(fault.NotFound, fault.Token, "The token does not exist.")
+	}
+	if err != nil {
+		return err
 	}
 	if token.RevokedAt != nil {
 		return nil
 	}
 	now := t.now()
 	return t.store.RevokeToken(ctx, id, now, auditEvent(caller, models.AuditTokenRevoked, "", now, map[string]any{"tokenId": id}))
+}
+
+// mayGovern keeps the tokens of jobs from tokens: whoever copies one must not be able to make others of it.
+func mayGovern(caller policy.Caller, what string) error {
+	switch {
+	case caller.ReadOnly:
+		return fault.New(fault.Forbidden, "This token is read-only and may not %s. Use a token minted with canWrite and canGovern.", what)
+	case !caller.CanGovern:
+		return fault.New(fault.Forbidden, "This token may not change governance. Use one minted with canGovern or the principal's credentials.")
+	}
+	return nil
+}
+
+// reaches tells whether a token is the caller's to see and to end: its principal's own, or anyone's with
+// SERVICE_MANAGE_ACCESS, and of the catalog that the caller is bound to.
+func reaches(caller policy.Caller, token models.Token) bool {
+	if caller.CatalogID != "" && (token.CatalogID == nil || *token.CatalogID != caller.CatalogID) {
+		return false
+	}
+	return token.PrincipalID == caller.PrincipalID || managesAccess(caller)
 }
 
 func managesAccess(caller policy.Caller) bool {

@@ -3,6 +3,7 @@ package access
 import (
 	"time"
 
+	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -12,6 +13,7 @@ type MintInput struct {
 	Catalog   string // name
 	Name      string // free text to recognise the token by
 	CanWrite  bool
+	CanGovern bool          // needs CanWrite
 	ExpiresIn time.Duration // 0 when the client named none
 }
 
@@ -30,6 +32,7 @@ type GrantRequest struct {
 	SubjectToken     string
 	SubjectTokenType string
 	Scope            string
+	Origin           policy.Origin // where the request came from
 }
 
 // AccessGrant is what the OAuth token endpoint answers.

@@ -33,6 +33,18 @@ func refuseReadOnly(caller policy.Caller, what string) error {
 	return nil
 }
 
+// refuseGoverning keeps from governance what is not meant for it: read-only tokens, and tokens of jobs, whatever their
+// principal holds. Whoever copies the token of a job may write as the job does, and no more.
+func refuseGoverning(caller policy.Caller, what string) error {
+	switch {
+	case caller.ReadOnly:
+		return fault.New(fault.Forbidden, "This token is read-only and may not %s. Use a token minted with canWrite and canGovern.", what)
+	case !caller.CanGovern:
+		return fault.New(fault.Forbidden, "This token may not change governance. Use one minted with canGovern or the principal's credentials.")
+	}
+	return nil
+}
+
 // require answers 403 naming the privilege and the object, for callers who may see that it exists.
 func require(caller policy.Caller, p models.Privilege, at policy.Path, object string) error {
 	if caller.Has(p, at) {
@@ -55,6 +67,9 @@ func (s *Service) namespaceChain(ctx context.Context, caller policy.Caller, cat 
 		return nil, policy.Path{}, fault.New(fault.Invalid, "A namespace has at least one level.")
 	}
 	chain, err := s.store.NamespacePath(ctx, cat.ID, models.KeyOf(levels))
+	if fault.Is(err, fault.NotFound) {
+		return nil, policy.Path{}, noSuchNamespace(levels)
+	}
 	if err != nil {
 		return nil, policy.Path{}, err
 	}
@@ -65,9 +80,9 @@ func (s *Service) namespaceChain(ctx context.Context, caller policy.Caller, cat 
 	return chain, path, nil
 }
 
-// seesNamespace: whoever may list it, or tables in it, knows that it exists.
+// seesNamespace: whoever may list it, or tables or views in it, knows that it exists.
 func seesNamespace(caller policy.Caller, at policy.Path) bool {
-	return caller.Has(models.NamespaceList, at) || caller.Has(models.TableList, at)
+	return caller.Has(models.NamespaceList, at) || caller.Has(models.TableList, at) || caller.Has(models.ViewList, at)
 }
 
 // place finds the namespace that a table is to be looked for or made in.

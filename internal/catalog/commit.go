@@ -21,8 +21,12 @@ type plan struct {
 	base    *metadata.Document
 	next    *metadata.Document
 	creates bool
+	returns bool // main is moved to a snapshot that the table has already
 	effects Effects
 }
+
+// moves tells whether the table's location changes.
+func (p *plan) moves() bool { return !p.creates && p.next.Location() != p.base.Location() }
 
 func (p *plan) changed() bool { return p.next != p.base }
 
@@ -51,18 +55,16 @@ func (s *Service) CommitTable(ctx context.Context, caller policy.Caller, cat mod
 	return TableView{Row: p.row, Document: p.next, MetadataLocation: p.row.MetadataLocation}, nil
 }
 
-// CommitTransaction applies the commits of several tables, all or none; the policy of every table is judged before
-// anything is written.
+// CommitTransaction applies the commits of several tables, all or none, those that create their table among them; the
+// policy of every table is judged before anything is written.
 func (s *Service) CommitTransaction(ctx context.Context, caller policy.Caller, cat models.Catalog, in []CommitInput) error {
 	seen := map[string]bool{}
 	for _, c := range in {
-		if seen[c.Table.String()] {
+		key := lockKey(cat, c.Table)
+		if seen[key] {
 			return fault.New(fault.Invalid, "Table %s occurs twice in one transaction. Merge its changes into one.", c.Table)
 		}
-		seen[c.Table.String()] = true
-		if len(in) > 1 && metadata.AssertsCreate(c.Requirements) {
-			return fault.New(fault.Unsupported, "A transaction over several tables cannot create one (%s). Create it first.", c.Table)
-		}
+		seen[key] = true
 	}
 	if len(in) == 0 {
 		return fault.New(fault.Invalid, "A transaction needs at least one table change.")
@@ -90,6 +92,7 @@ func (s *Service) commit(ctx context.Context, caller policy.Caller, cat models.C
 		switch {
 		case err == nil:
 			return plans, nil
+		case fault.Is(err, fault.AlreadyExists) && attempt < maxAttempts: // the next plan names what is in the way
 		case !fault.Is(err, fault.Conflict):
 			return nil, err
 		case attempt == maxAttempts:
@@ -104,9 +107,13 @@ func (s *Service) commit(ctx context.Context, caller policy.Caller, cat models.C
 func lockKeys(cat models.Catalog, in []CommitInput) []string {
 	keys := make([]string, len(in))
 	for i, c := range in {
-		keys[i] = cat.ID + "\x00" + string(models.KeyOf(c.Table.Namespace)) + "\x00" + c.Table.Name
+		keys[i] = lockKey(cat, c.Table)
 	}
 	return keys
+}
+
+func lockKey(cat models.Catalog, ident models.TableIdent) string {
+	return cat.ID + "\x00" + string(models.KeyOf(ident.Namespace)) + "\x00" + ident.Name
 }
 
 // plans judges every table before anything is written.
@@ -123,7 +130,7 @@ func (s *Service) plans(ctx context.Context, caller policy.Caller, cat models.Ca
 			return nil, err
 		}
 	}
-	return plans, nil
+	return plans, s.checkApart(plans)
 }
 
 // planChange judges a commit to an existing table.
@@ -132,12 +139,12 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	if err != nil {
 		return nil, err
 	}
-	base, err := s.documents.get(ctx, row.MetadataLocation)
+	row, base, err := s.current(ctx, row)
 	if err != nil {
 		return nil, err
 	}
 	p := &plan{at: at, row: row, base: base, next: base}
-	if replayed(base, in) && caller.Has(models.TableReadProperties, at.tablePath(row.ID)) {
+	if s.replayed(base, in) && caller.Has(models.TableReadProperties, at.tablePath(row.ID)) {
 		return p, nil
 	}
 	attempt := s.attempt(caller, at, row, in)
@@ -150,6 +157,9 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	}
 	result, err := metadata.Apply(base, in.Updates, metadata.ApplyOptions{Now: s.now(), PreviousLocation: row.MetadataLocation})
 	if err != nil {
+		return nil, err
+	}
+	if err := checkKept(result.Document, in.Updates); err != nil {
 		return nil, err
 	}
 	if !result.Changed {
@@ -166,6 +176,8 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	if err != nil {
 		return nil, err
 	}
+	p.row.ForeignFiles = p.row.ForeignFiles || result.Changes.LocationChanged || attempt.Change.Outside() != ""
+	p.returns = returns(p, result.Changes)
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
 	return p, nil
 }
@@ -174,7 +186,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat models.Catalog, in CommitInput) (*plan, error) {
 	at, row, err := s.newTable(ctx, caller, cat, in.Table.Namespace, in.Table.Name)
 	if err != nil {
-		return nil, err
+		return nil, asRequirement(err, in.Table)
 	}
 	if err := metadata.Check(nil, in.Requirements); err != nil {
 		return nil, err
@@ -184,6 +196,9 @@ func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat mode
 		return nil, err
 	}
 	p := &plan{at: at, row: row, next: result.Document, creates: true}
+	if err := checkKept(p.next, in.Updates); err != nil {
+		return nil, err
+	}
 	if err := s.checkCreated(ctx, p); err != nil {
 		return nil, err
 	}
@@ -198,61 +213,45 @@ func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat mode
 	if p.next, err = s.stamp(p.next, row); err != nil {
 		return nil, err
 	}
+	p.row.ForeignFiles = p.row.ForeignFiles || attempt.Change.Outside() != ""
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
 	return p, nil
 }
 
 // checkCreated holds a table made by commit to what the create route asks of one.
 func (s *Service) checkCreated(ctx context.Context, p *plan) error {
+	if err := s.checkFormat(p.at.cat, p.next.FormatVersion()); err != nil {
+		return err
+	}
 	if err := s.checkTableLocation(ctx, p.at, p.next.Location(), ""); err != nil {
 		return err
 	}
-	if err := s.checkFreeUUID(ctx, p.next.UUID()); err != nil {
+	if err := s.checkFreeUUID(ctx, canonicalUUID(p.next.UUID())); err != nil {
 		return err
 	}
 	return s.checkPathProperties(p.next.Location(), p.next.Properties())
 }
 
-// checkFreeUUID: reconciliations and their audit are known by table uuid, so no two tables may share one.
-func (s *Service) checkFreeUUID(ctx context.Context, uuid string) error {
-	taken, err := s.reports.FindTable(ctx, "", uuid)
-	if err == nil && len(taken) > 0 {
-		err = fault.New(fault.Invalid, "The table uuid %s belongs to another table. Stage the create again for a fresh one.", uuid)
-	}
-	return err
-}
-
-// checkMoves holds a changed location and redirected folders to the rules of a new table.
+// checkMoves holds a changed location, redirected folders and another format version to the rules of a new table.
 func (s *Service) checkMoves(ctx context.Context, p *plan, c metadata.Changes) error {
+	if c.FormatVersionChanged {
+		if err := s.checkFormat(p.at.cat, p.next.FormatVersion()); err != nil {
+			return err
+		}
+	}
+	if c.UUIDAssigned {
+		if err := s.checkFreeUUID(ctx, canonicalUUID(p.next.UUID())); err != nil {
+			return err
+		}
+	}
 	if c.LocationChanged {
 		if err := s.checkTableLocation(ctx, p.at, p.next.Location(), p.row.ID); err != nil {
 			return err
 		}
+		// What the properties redirected stayed inside the old location, which another table may take now.
+		return s.checkPathProperties(p.next.Location(), p.next.Properties())
 	}
 	return s.checkPathProperties(p.next.Location(), c.PropertiesSet)
-}
-
-// replayed tells whether a commit is one that already happened, sent again by a client that lost the answer: all its
-// snapshots are there as sent, and every one is on a branch or tag.
-func replayed(doc *metadata.Document, in CommitInput) bool {
-	pending := metadata.PendingSnapshots(in.Updates)
-	if uuid, ok := metadata.AssertedUUID(in.Requirements); len(pending) == 0 || ok && uuid != doc.UUID() {
-		return false
-	}
-	refs := doc.Refs()
-	for _, snap := range pending {
-		if !doc.HasIdentical(snap) {
-			return false
-		}
-		live := false
-		for _, ref := range refs {
-			live = live || doc.IsAncestor(snap.ID, ref.SnapshotID)
-		}
-		if !live {
-			return false
-		}
-	}
-	return true
 }
 
 // carryOut writes the metadata files and moves the pointers. fault.Conflict means that another process was faster and
@@ -262,13 +261,12 @@ func (s *Service) carryOut(ctx context.Context, plans []*plan) error {
 	defer cancel()
 	var written []string
 	var swaps []Swap
-	var create *plan
 	for _, p := range plans {
 		if !p.changed() {
 			continue
 		}
 		previous := p.row.MetadataLocation
-		err := s.pointTo(&p.row, p.next, newMetadataLocation(p.next, previous))
+		err := s.pointTo(&p.row, p.next, s.newMetadataLocation(p.next, previous))
 		if err == nil {
 			err = s.writeDocument(ctx, p.row.MetadataLocation, p.next)
 		}
@@ -278,38 +276,30 @@ func (s *Service) carryOut(ctx context.Context, plans []*plan) error {
 		}
 		written = append(written, p.row.MetadataLocation)
 		p.place()
-		if p.creates {
-			create = p
-		} else {
-			swaps = append(swaps, Swap{Table: p.row, Effects: p.effects})
-		}
+		swaps = append(swaps, Swap{Table: p.row, Create: p.creates, Moves: p.moves(), Returns: p.returns, Effects: p.effects})
 	}
-	if err := s.swap(ctx, swaps, create); err != nil {
+	if len(swaps) == 0 {
+		return nil
+	}
+	if len(swaps) == 1 {
+		settle(ctx, swaps[0].Table)
+	}
+	if err := s.store.SwapTables(ctx, swaps); err != nil {
 		s.discard(ctx, err, written...)
 		return err
 	}
 	for _, p := range plans {
 		if p.changed() {
-			p.row.Version++
+			if !p.creates {
+				p.row.Version++
+			}
 			s.documents.put(p.row.MetadataLocation, p.next)
+			s.presence.note(p.row.MetadataLocation)
+			s.cleaner.remove(s.outdated(p))
 		}
 	}
 	s.wake()
 	return nil
-}
-
-func (s *Service) swap(ctx context.Context, swaps []Swap, create *plan) error {
-	if create != nil {
-		err := s.store.CreateTable(ctx, create.row, create.effects)
-		if fault.Is(err, fault.AlreadyExists) {
-			return tableExists(create.at.name(create.row.Name))
-		}
-		return err
-	}
-	if len(swaps) == 0 {
-		return nil
-	}
-	return s.store.SwapTables(ctx, swaps)
 }
 
 func (s *Service) wake() {

@@ -21,10 +21,12 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 	if err := s.checkNewProperties(at.name(in.Name), row, in.Properties); err != nil {
 		return TableView{}, err
 	}
+	check := s.checkTableLocation
 	if row.Location = strings.TrimRight(in.Location, "/"); row.Location == "" {
-		row.Location = newLocation(at, in.Name)
+		// Its own folder, below that of its namespace: there is nothing else to check.
+		row.Location, check = newLocation(at, in.Name), s.checkFree
 	}
-	if err := s.checkTableLocation(ctx, at, row.Location, ""); err != nil {
+	if err := check(ctx, at, row.Location, ""); err != nil {
 		return TableView{}, err
 	}
 	if err := s.checkPathProperties(row.Location, in.Properties); err != nil {
@@ -32,10 +34,17 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 	}
 	doc, err := metadata.New(metadata.CreateInput{
 		UUID: uuid.NewString(), Location: row.Location, Schema: in.Schema, PartitionSpec: in.PartitionSpec,
-		WriteOrder: in.WriteOrder, Properties: in.Properties, Now: s.now(),
+		WriteOrder: in.WriteOrder, Properties: s.withFormat(cat, in.Properties), Now: s.now(),
 	})
-	if err != nil || in.Stage {
-		return TableView{Row: row, Document: doc}, err
+	if err != nil {
+		return TableView{}, err
+	}
+	if err := s.checkFormat(cat, doc.FormatVersion()); err != nil {
+		return TableView{}, err
+	}
+	if in.Stage {
+		s.makeFolder(ctx, doc)
+		return TableView{Row: row, Document: doc}, nil
 	}
 	if doc, err = s.stamp(doc, row); err != nil {
 		return TableView{}, err
@@ -58,9 +67,9 @@ func (s *Service) newTable(ctx context.Context, caller policy.Caller, cat models
 	if err := require(caller, models.TableCreate, at.path, "namespace "+at.ns.Key.String()); err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
-	_, err = s.store.TableByName(ctx, at.ns.ID, name)
+	taken, err := s.store.IdentifierByName(ctx, at.ns.ID, name)
 	if err == nil {
-		return tablePlace{}, models.Table{}, tableExists(at.name(name))
+		return tablePlace{}, models.Table{}, takenForTable(taken.Kind, at.name(name))
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return tablePlace{}, models.Table{}, err
@@ -74,7 +83,7 @@ func (s *Service) newRow(ctx context.Context, at tablePlace, name string) (model
 	now := s.now()
 	row := models.Table{
 		ID: uuid.NewString(), CatalogID: at.cat.ID, NamespaceID: at.ns.ID, Name: name,
-		Classification: models.Internal, Version: 1, CreatedAt: now, UpdatedAt: now,
+		Classification: models.Internal, ForeignFiles: s.anyLocation, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	var err error
 	row.WritePolicy, err = s.defaultPolicy(ctx, at)
@@ -128,7 +137,7 @@ func (s *Service) stamp(doc *metadata.Document, row models.Table) (*metadata.Doc
 
 // insert writes a new table's first metadata file and its row.
 func (s *Service) insert(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc *metadata.Document) (TableView, error) {
-	if err := s.pointTo(&row, doc, newMetadataLocation(doc, "")); err != nil {
+	if err := s.pointTo(&row, doc, s.newMetadataLocation(doc, "")); err != nil {
 		return TableView{}, err
 	}
 	if err := s.writeDocument(ctx, row.MetadataLocation, doc); err != nil {
@@ -136,67 +145,23 @@ func (s *Service) insert(ctx context.Context, caller policy.Caller, at tablePlac
 	}
 	event := s.tableEvent(caller, models.AuditTableCreated, at, row,
 		map[string]any{"location": row.Location, "writePolicy": row.WritePolicy, "metadataLocation": row.MetadataLocation})
+	settle(ctx, row)
 	err := s.store.CreateTable(ctx, row, Effects{Audit: []models.AuditEvent{event}})
 	if err != nil {
 		s.discard(ctx, err, row.MetadataLocation)
-		if fault.Is(err, fault.AlreadyExists) {
-			return TableView{}, tableExists(at.name(row.Name))
-		}
-		return TableView{}, err
+		return TableView{}, tableNameError(err, at.name(row.Name))
 	}
 	s.documents.put(row.MetadataLocation, doc)
 	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
 }
 
-func tableExists(name string) error {
-	return fault.About(fault.AlreadyExists, fault.Table, "Table already exists: %s", name)
-}
-
-// RegisterTable makes a table of an existing metadata file in the catalog's storage.
-func (s *Service) RegisterTable(ctx context.Context, caller policy.Caller, cat models.Catalog, in RegisterInput) (TableView, error) {
-	if in.Overwrite {
-		return TableView{}, fault.New(fault.Unsupported, "Registering over an existing table is not offered. Drop the table first.")
+// makeFolder makes the metadata folder of a staged table, where the store has folders: DuckDB writes the manifests of
+// its first snapshot into it and does not make it itself. An engine that makes its own does not miss it.
+func (s *Service) makeFolder(ctx context.Context, doc *metadata.Document) {
+	if s.folders == nil {
+		return
 	}
-	at, row, err := s.newTable(ctx, caller, cat, in.Namespace, in.Name)
-	if err != nil {
-		return TableView{}, err
+	if err := s.folders.EnsureFolder(ctx, s.metadataFolder(doc.Location(), doc.Properties())); err != nil {
+		s.log.WarnContext(ctx, "the folder of a staged table could not be made", "location", doc.Location(), "error", err)
 	}
-	if err := s.checkInside(cat, in.MetadataLocation); err != nil {
-		return TableView{}, err
-	}
-	doc, err := s.documents.get(ctx, in.MetadataLocation)
-	if err != nil {
-		return TableView{}, err
-	}
-	if err := s.checkTableLocation(ctx, at, doc.Location(), ""); err != nil {
-		return TableView{}, err
-	}
-	if err := s.checkFreeUUID(ctx, doc.UUID()); err != nil {
-		return TableView{}, err
-	}
-	if err := s.pointTo(&row, doc, in.MetadataLocation); err != nil {
-		return TableView{}, err
-	}
-	effects := Effects{Audit: []models.AuditEvent{s.tableEvent(caller, models.AuditTableRegistered, at, row,
-		map[string]any{"location": row.Location, "writePolicy": row.WritePolicy, "metadataLocation": row.MetadataLocation})}}
-	if head, ok := doc.CurrentSnapshotID(); ok {
-		snap, _ := doc.Snapshot(head)
-		effects.Commits = []models.Commit{s.ledgerRow(caller, at, row, snap, "main", kindOf(caller, at))}
-	}
-	if err := s.store.CreateTable(ctx, row, effects); err != nil {
-		if fault.Is(err, fault.AlreadyExists) {
-			err = tableExists(at.name(row.Name))
-		}
-		return TableView{}, err
-	}
-	s.wake()
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
-}
-
-// kindOf says how what the caller brings in is recorded: a steward's is the platform's.
-func kindOf(caller policy.Caller, at tablePlace) models.CommitKind {
-	if !caller.EngineToken && caller.Has(models.TableGovern, at.path) {
-		return models.PlatformCommit
-	}
-	return models.ExternalCommit
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-data/sluice/internal/metadata"
 )
 
-// documents caches parsed metadata by location within a budget of bytes. Metadata files never change, so an entry is
+// documents caches parsed metadata by its file within a budget of bytes. Metadata files never change, so an entry is
 // right for as long as it is kept; which location is current is always read from the store.
 type documents struct {
 	files  Files
@@ -21,51 +21,73 @@ type documents struct {
 	mu    sync.Mutex
 	bytes int64
 	order *list.List // of *cached, the most recently used first
-	byLoc map[string]*list.Element
+	byKey map[string]*list.Element
 }
+
+// document is what the cache holds: table and view metadata, under one budget.
+type document interface{ Size() int }
 
 type cached struct {
-	location string
-	doc      *metadata.Document
+	key string
+	doc document
 }
+
+// viewKey keeps the views' documents apart from the tables': a file is read as what the asker says it is.
+func viewKey(location string) string { return "view\x00" + location }
 
 func newDocuments(files Files, budget int64) *documents {
-	return &documents{files: files, budget: budget, order: list.New(), byLoc: map[string]*list.Element{}}
+	return &documents{files: files, budget: budget, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
-// get gives the document of a metadata file; concurrent readers of one file share one read.
+// get gives the document of a table's metadata file.
 func (d *documents) get(ctx context.Context, location string) (*metadata.Document, error) {
-	if doc, ok := d.lookUp(location); ok {
-		return doc, nil
+	return load(ctx, d, location, location, metadata.Parse)
+}
+
+// getView gives the document of a view's metadata file.
+func (d *documents) getView(ctx context.Context, location string) (*metadata.ViewDocument, error) {
+	return load(ctx, d, viewKey(location), location, metadata.ParseView)
+}
+
+// load gives the document under a key, reading it from location if need be; concurrent readers share one read.
+func load[D document](ctx context.Context, d *documents, key, location string, parse func([]byte) (D, error)) (D, error) {
+	var none D
+	if doc, ok := d.lookUp(key); ok {
+		return doc.(D), nil
 	}
 	// The read outlives the first asker's context, or one impatient client would fail all who wait with it.
-	ch := d.loads.DoChan(location, func() (any, error) { return d.read(context.WithoutCancel(ctx), location) })
+	ch := d.loads.DoChan(key, func() (any, error) {
+		raw, err := d.read(context.WithoutCancel(ctx), location)
+		if err != nil {
+			return none, err
+		}
+		doc, err := parse(raw)
+		if err != nil {
+			return none, damaged(err, location)
+		}
+		d.put(key, doc)
+		return doc, nil
+	})
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return none, ctx.Err()
 	case r := <-ch:
 		if r.Err != nil {
-			return nil, r.Err
+			return none, r.Err
 		}
-		return r.Val.(*metadata.Document), nil
+		return r.Val.(D), nil
 	}
 }
 
-func (d *documents) read(ctx context.Context, location string) (*metadata.Document, error) {
+func (d *documents) read(ctx context.Context, location string) ([]byte, error) {
 	raw, err := d.files.ReadFile(ctx, location)
 	if err != nil {
 		return nil, err
 	}
-	raw, err = metadata.Decompress(location, raw)
-	if err != nil {
+	if raw, err = metadata.Decompress(location, raw); err != nil {
 		return nil, damaged(err, location)
 	}
-	doc, err := metadata.Parse(raw)
-	if err != nil {
-		return nil, damaged(err, location)
-	}
-	d.put(location, doc)
-	return doc, nil
+	return raw, nil
 }
 
 // damaged: a stored file that cannot be read is the server's trouble, not a bad request of whoever asks for it.
@@ -73,10 +95,10 @@ func damaged(err error, location string) error {
 	return fault.Wrap(err, fault.Internal, "The metadata file %s is damaged: %s", location, fault.PublicMessage(err))
 }
 
-func (d *documents) lookUp(location string) (*metadata.Document, bool) {
+func (d *documents) lookUp(key string) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e, ok := d.byLoc[location]
+	e, ok := d.byKey[key]
 	if !ok {
 		return nil, false
 	}
@@ -84,18 +106,29 @@ func (d *documents) lookUp(location string) (*metadata.Document, bool) {
 	return e.Value.(*cached).doc, true
 }
 
-func (d *documents) put(location string, doc *metadata.Document) {
+func (d *documents) put(key string, doc document) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.byLoc[location]; ok {
+	if _, ok := d.byKey[key]; ok {
 		return
 	}
-	d.byLoc[location] = d.order.PushFront(&cached{location: location, doc: doc})
+	d.byKey[key] = d.order.PushFront(&cached{key: key, doc: doc})
 	d.bytes += int64(doc.Size())
 	for d.bytes > d.budget && d.order.Len() > 1 {
 		oldest := d.order.Remove(d.order.Back()).(*cached)
-		delete(d.byLoc, oldest.location)
+		delete(d.byKey, oldest.key)
 		d.bytes -= int64(oldest.doc.Size())
+	}
+}
+
+// forget drops the document of a key.
+func (d *documents) forget(key string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e, ok := d.byKey[key]; ok {
+		old := d.order.Remove(e).(*cached)
+		delete(d.byKey, key)
+		d.bytes -= int64(old.doc.Size())
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // describe fills a plan's effects: a ledger row for every added snapshot, and the audit event of the commit.
 func (s *Service) describe(caller policy.Caller, p *plan, kind models.CommitKind, actions []string, c metadata.Changes) {
 	row := p.row
-	row.UUID = p.next.UUID()
+	row.UUID = canonicalUUID(p.next.UUID())
 	typ, ids := models.AuditTableCommitted, make([]string, 0, len(c.AddedSnapshots))
 	if p.creates {
 		typ = models.AuditTableCreated
@@ -36,8 +36,11 @@ func (s *Service) describe(caller policy.Caller, p *plan, kind models.CommitKind
 		ids = append(ids, strconv.FormatInt(snap.ID, 10))
 	}
 	event := s.tableEvent(caller, typ, p.at, row, map[string]any{
-		"kind": kind, "actions": actions, "snapshots": ids, "client": caller.Origin.Client,
+		"kind": kind, "actions": counted(actions), "snapshots": ids[:min(len(ids), notedSnapshots)], "client": caller.Origin.Client,
 	})
+	if len(ids) > notedSnapshots {
+		event.Details.V["snapshotCount"] = len(ids)
+	}
 	if len(c.AddedSnapshots) > 0 {
 		event.SnapshotID = &c.AddedSnapshots[len(c.AddedSnapshots)-1].ID
 	}
@@ -87,7 +90,7 @@ func (s *Service) pointTo(row *models.Table, doc *metadata.Document, location st
 	if err != nil {
 		return err
 	}
-	row.UUID, row.Location = doc.UUID(), normal
+	row.UUID, row.Location = canonicalUUID(doc.UUID()), normal
 	row.MetadataLocation, row.FormatVersion = location, doc.FormatVersion()
 	row.CurrentSnapshotID = nil
 	if head, ok := doc.CurrentSnapshotID(); ok {
@@ -97,13 +100,13 @@ func (s *Service) pointTo(row *models.Table, doc *metadata.Document, location st
 }
 
 // newMetadataLocation names the file after the previous one: metadata/<5-digit version>-<uuid>.metadata.json, with
-// .gz before .metadata where the table wants compression. A write.metadata.path moves the folder.
-func newMetadataLocation(doc *metadata.Document, previous string) string {
-	properties := doc.Properties()
-	folder := strings.TrimRight(properties["write.metadata.path"], "/")
-	if folder == "" {
-		folder = strings.TrimRight(doc.Location(), "/") + "/metadata"
-	}
+// .gz before .metadata where the table wants compression. A write.metadata.path moves the folder, but never out of the
+// table's own: there Sluice, which may write everywhere, would write for who may not.
+func (s *Service) newMetadataLocation(doc *metadata.Document, previous string) string {
+	return s.metadataLocation(doc.Location(), doc.Properties(), previous)
+}
+
+func (s *Service) metadataLocation(location string, properties map[string]string, previous string) string {
 	gz := ""
 	if strings.EqualFold(properties["write.metadata.compression-codec"], "gzip") {
 		gz = ".gz"
@@ -112,11 +115,24 @@ func newMetadataLocation(doc *metadata.Document, previous string) string {
 	if previous != "" {
 		version = metadata.MetadataLocationVersion(previous) + 1
 	}
-	return fmt.Sprintf("%s/%05d-%s%s.metadata.json", folder, version, uuid.NewString(), gz)
+	return fmt.Sprintf("%s/%05d-%s%s.metadata.json", s.metadataFolder(location, properties), version, uuid.NewString(), gz)
+}
+
+// metadataFolder is where a table's metadata files go: write.metadata.path where it lies in the table, else metadata.
+func (s *Service) metadataFolder(location string, properties map[string]string) string {
+	folder := strings.TrimRight(properties["write.metadata.path"], "/")
+	if folder == "" || !s.locations.Within(location, folder) {
+		folder = strings.TrimRight(location, "/") + "/metadata"
+	}
+	return folder
 }
 
 func (s *Service) writeDocument(ctx context.Context, location string, doc *metadata.Document) error {
-	data := doc.Bytes()
+	return s.writeBytes(ctx, location, doc.Bytes())
+}
+
+// writeBytes writes a metadata file, compressed when its name says so.
+func (s *Service) writeBytes(ctx context.Context, location string, data []byte) error {
 	if strings.HasSuffix(location, ".gz.metadata.json") {
 		var buf bytes.Buffer
 		zw := gzip.NewWriter(&buf)

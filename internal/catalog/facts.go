@@ -20,13 +20,18 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 		SortOrderChanged: c.AddedSortOrders > 0 || c.DefaultSortOrderChanged,
 		LocationChanged:  c.LocationChanged, FormatUpgraded: c.FormatVersionChanged,
 		SchemasRemoved: len(c.RemovedSchemas) > 0, EncryptionKeys: c.EncryptionKeysChanged,
-		OutsideFile: s.outsideStatistics(p.next.Location(), in.Updates),
+	}
+	if c.StatisticsChanged {
+		change.OutsideFile = s.outsideStatistics(p.next, p.base)
 	}
 	for _, u := range in.Updates {
 		change.Actions = append(change.Actions, u.Action)
 	}
 	s.propertyFacts(&change, p, c)
 	refFacts(&change, p, c)
+	if err := s.revived(ctx, &change, p, c); err != nil {
+		return policy.Change{}, err
+	}
 	ids := make([]int64, 0, len(c.AddedSnapshots))
 	for _, snap := range c.AddedSnapshots {
 		ids = append(ids, snap.ID)
@@ -36,7 +41,7 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		facts, err := s.snapshotFacts(ctx, p, c, id)
+		facts, err := s.snapshotFacts(ctx, p, id)
 		if err != nil {
 			return policy.Change{}, err
 		}
@@ -45,15 +50,11 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 	return change, nil
 }
 
-// snapshotFacts reads one snapshot. One that the same commit removes again is judged as sent.
-func (s *Service) snapshotFacts(ctx context.Context, p *plan, c metadata.Changes, id int64) (policy.SnapshotFacts, error) {
+// snapshotFacts reads one snapshot.
+func (s *Service) snapshotFacts(ctx context.Context, p *plan, id int64) (policy.SnapshotFacts, error) {
 	snap, ok := p.next.Snapshot(id)
 	if !ok {
-		i := slices.IndexFunc(c.AddedSnapshots, func(a metadata.Snapshot) bool { return a.ID == id })
-		if i < 0 {
-			return policy.SnapshotFacts{ID: id, NotAppend: "it is not there any more"}, nil
-		}
-		snap = c.AddedSnapshots[i]
+		return policy.SnapshotFacts{ID: id, NotAppend: "it is not there any more"}, nil
 	}
 	inspection := Inspection{FormatVersion: p.next.FormatVersion(), Snapshot: snap, Location: p.next.Location()}
 	if snap.ParentID != nil {
@@ -143,6 +144,35 @@ func refFacts(change *policy.Change, p *plan, c metadata.Changes) {
 	}
 }
 
+// revived looks where the files lie of snapshots that refs come back to. Tables that were registered have a history
+// that nobody has read but for the heads that they came with.
+func (s *Service) revived(ctx context.Context, change *policy.Change, p *plan, c metadata.Changes) error {
+	if p.base == nil || !p.row.ForeignFiles || s.anyLocation || change.OutsideFile != "" {
+		return nil
+	}
+	refs := p.base.Refs()
+	var back []metadata.Snapshot
+	for _, r := range c.RefChanges {
+		if r.After == nil {
+			continue
+		}
+		snap, ok := p.base.Snapshot(r.After.SnapshotID)
+		live := !ok
+		for _, ref := range refs {
+			live = live || ref.SnapshotID == snap.ID
+		}
+		if !live {
+			back = append(back, snap)
+		}
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	var err error
+	change.OutsideFile, err = s.inspector.OutsideFile(ctx, p.next.Location(), back)
+	return err
+}
+
 // descends tells whether after is before or comes from it, in the new document or the old one.
 func descends(p *plan, before, after int64) bool {
 	return p.next.IsAncestor(before, after) || p.base != nil && p.base.IsAncestor(before, after)
@@ -177,28 +207,39 @@ func lower[T int | int64](before, after *T) bool {
 	return after != nil && (before == nil || *after < *before)
 }
 
-// outsideStatistics gives the first statistics file that a commit adds outside the table.
-func (s *Service) outsideStatistics(location string, updates []metadata.Update) string {
-	for _, u := range updates {
-		if u.Action != "set-statistics" && u.Action != "set-partition-statistics" {
-			continue
+// outsideStatistics gives the first statistics file outside the table that a document has and base, if any, has not. It
+// reads what the document holds, not what a client sent: nothing can mean another file to it than to engines.
+func (s *Service) outsideStatistics(doc, base *metadata.Document) string {
+	before := map[string]bool{}
+	if base != nil {
+		for _, path := range statisticsFiles(base) {
+			before[path] = true
 		}
-		var body struct {
-			Statistics struct {
-				Path string `json:"statistics-path"`
-			} `json:"statistics"`
-			PartitionStatistics struct {
-				Path string `json:"statistics-path"`
-			} `json:"partition-statistics"`
-		}
-		if json.Unmarshal(u.Raw, &body) != nil {
-			continue // decoding the update has refused it already
-		}
-		for _, path := range [...]string{body.Statistics.Path, body.PartitionStatistics.Path} {
-			if path != "" && !s.locations.Within(location, path) {
-				return path
-			}
+	}
+	for _, path := range statisticsFiles(doc) {
+		if !before[path] && !s.locations.Within(doc.Location(), path) {
+			return path
 		}
 	}
 	return ""
+}
+
+// statisticsFiles gives the paths of a table's statistics files. Keys are compared exactly, as engines do: decoding into
+// a struct would take STATISTICS-PATH for the path as well.
+func statisticsFiles(doc *metadata.Document) []string {
+	var paths []string
+	for _, section := range [...]string{"statistics", "partition-statistics"} {
+		raw, _ := doc.Section(section)
+		var files []map[string]json.RawMessage
+		if json.Unmarshal(raw, &files) != nil {
+			continue // absent: what is there was checked by the parser
+		}
+		for _, file := range files {
+			var path string
+			if json.Unmarshal(file["statistics-path"], &path) == nil {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }

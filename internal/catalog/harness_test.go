@@ -45,7 +45,7 @@ func newHarness(t *testing.T, options ...option) *harness {
 	files, err := objects.Open(ctx, objects.Config{Roots: []string{warehouse}})
 	must(t, err)
 	t.Cleanup(func() { _ = files.Close() })
-	boot, _ := access.NewBootstrap("main", warehouse, models.GovernedOnly, time.Now().UTC())
+	boot, _ := access.NewBootstrap("main", []string{warehouse}, models.GovernedOnly, time.Now().UTC())
 	must(t, db.Bootstrap(ctx, boot))
 
 	deps := catalog.Deps{
@@ -72,7 +72,7 @@ func (h *harness) caller(t *testing.T, principal string) policy.Caller {
 	grants, err := h.store.PrincipalGrants(context.Background(), p.ID)
 	must(t, err)
 	return policy.Caller{
-		PrincipalID: p.ID, Principal: p.Name, TokenID: "t1",
+		PrincipalID: p.ID, Principal: p.Name, TokenID: "t1", CanGovern: true,
 		Held: policy.NewHeld([]models.Privilege{models.ServiceManageAccess}, grants), Origin: policy.Origin{RequestID: "r1"},
 	}
 }
@@ -83,7 +83,7 @@ func (h *harness) with(privileges ...models.Privilege) policy.Caller {
 	for _, p := range privileges {
 		grants = append(grants, models.Grant{ObjectID: h.cat.ID, Privilege: p})
 	}
-	return policy.Caller{Principal: "job", PrincipalID: "p-job", TokenID: "t-job", EngineToken: true, Held: policy.NewHeld(nil, grants)}
+	return policy.Caller{Principal: "job", PrincipalID: "p-job", TokenID: "t-job", EngineToken: true, CanGovern: true, Held: policy.NewHeld(nil, grants)}
 }
 
 func ident(name string) models.TableIdent {

@@ -20,7 +20,7 @@ func (s *Service) attempt(caller policy.Caller, at tablePlace, row models.Table,
 	return policy.Attempt{
 		Table: at.cat.Name + "." + at.name(row.Name), Policy: row.WritePolicy, EngineToken: caller.EngineToken,
 		Has:            func(p models.Privilege) bool { return caller.Has(p, path) },
-		ReservedPrefix: s.stamps.prefix, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
+		ReservedPrefix: s.stamps.prefix, AnyLocation: s.anyLocation, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
 		Change: policy.Change{Actions: actions},
 	}
 }
@@ -41,7 +41,7 @@ func (s *Service) decide(ctx context.Context, caller policy.Caller, p *plan, att
 		return d.Kind, nil
 	}
 	event := s.tableEvent(caller, models.AuditCommitDenied, p.at, p.row, map[string]any{
-		"rule": d.Rule, "policy": attempt.Policy, "actions": attempt.Change.Actions, "client": caller.Origin.Client,
+		"rule": d.Rule, "policy": attempt.Policy, "actions": counted(attempt.Change.Actions), "client": caller.Origin.Client,
 	})
 	event.Allowed, event.Reason = false, d.Err.Error()
 	if err := s.store.AppendAudit(ctx, event); err != nil {

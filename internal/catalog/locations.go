@@ -29,22 +29,34 @@ func newLocation(at tablePlace, name string) string {
 	return namespaceLocation(at.cat, at.ns) + "/" + pathSegment(name) + "-" + strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 }
 
-// checkInside keeps a location inside the catalog's base.
+// checkInside keeps a location inside the catalog.
 func (s *Service) checkInside(cat models.Catalog, location string) error {
 	if _, err := s.locations.Normalize(location); err != nil {
 		return err
 	}
-	if !s.locations.Within(cat.BaseLocation, location) {
-		return fault.New(fault.Forbidden, "The location %s is outside catalog %s. Its locations start with %s.", location, cat.Name, cat.BaseLocation)
+	prefixes := append([]string{cat.BaseLocation}, cat.AllowedLocations.V...)
+	for _, prefix := range prefixes {
+		if s.locations.Within(prefix, location) {
+			return nil
+		}
 	}
-	return nil
+	return fault.New(fault.Forbidden, "The location %s is outside catalog %s. Its locations start with %s.",
+		location, cat.Name, strings.Join(prefixes, " or "))
 }
 
-// checkTableLocation keeps a table inside its catalog and apart from every other table; selfID is its own row, if any.
+// checkTableLocation keeps a table inside its catalog and apart from every other table and view; selfID is its own row, if any.
 func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, location, selfID string) error {
 	if err := s.checkInside(at.cat, location); err != nil {
 		return err
 	}
+	if err := s.checkFolder(ctx, at, location); err != nil {
+		return err
+	}
+	return s.checkFree(ctx, at, location, selfID)
+}
+
+// checkFree keeps a table apart from every other table and view.
+func (s *Service) checkFree(ctx context.Context, at tablePlace, location, selfID string) error {
 	normal, err := s.locations.Normalize(location)
 	if err != nil {
 		return err
@@ -59,8 +71,8 @@ func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, locatio
 	return nil
 }
 
-func locationTaken(location, table string) error {
-	return fault.New(fault.Forbidden, "The location %s overlaps that of table %s. Choose another, or leave it out for a folder of the table's own.", location, table)
+func locationTaken(location, other string) error {
+	return fault.New(fault.Forbidden, "The location %s overlaps that of %s. Choose another, or leave it out for a folder of its own.", location, other)
 }
 
 // checkPathProperties keeps the folders that properties redirect files to inside the table.

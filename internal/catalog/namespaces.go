@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -35,7 +36,7 @@ func (s *Service) CreateNamespace(ctx context.Context, caller policy.Caller, cat
 	if err := require(caller, models.NamespaceCreate, at, object); err != nil {
 		return NamespaceView{}, err
 	}
-	if err := s.checkNamespaceLocation(cat, in.Properties); err != nil {
+	if err := s.checkNamespaceLocation(ctx, cat, key, in.Properties); err != nil {
 		return NamespaceView{}, err
 	}
 	now := s.now()
@@ -44,19 +45,11 @@ func (s *Service) CreateNamespace(ctx context.Context, caller policy.Caller, cat
 		Properties: models.JSON[map[string]string]{V: in.Properties}, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	event := s.namespaceEvent(caller, models.AuditNamespaceCreated, cat, key, nil)
-	if err := s.store.CreateNamespace(ctx, ns, event); err != nil {
-		return NamespaceView{}, err
+	err := s.store.CreateNamespace(ctx, ns, event)
+	if fault.Is(err, fault.AlreadyExists) {
+		err = fault.About(fault.AlreadyExists, fault.Namespace, "Namespace already exists: %s", key)
 	}
-	return viewNamespace(cat, ns), nil
-}
-
-// checkNamespaceLocation keeps a namespace's own location, where its tables go, inside the catalog's.
-func (s *Service) checkNamespaceLocation(cat models.Catalog, properties map[string]string) error {
-	location, ok := properties[locationProperty]
-	if !ok {
-		return nil
-	}
-	return s.checkInside(cat, location)
+	return viewNamespace(cat, ns), err
 }
 
 // LoadNamespace gives a namespace and its properties.
@@ -88,23 +81,16 @@ func (s *Service) ListNamespaces(ctx context.Context, caller policy.Caller, cat 
 		}
 		at = path
 	}
-	rows, err := s.store.ListNamespaces(ctx, cat.ID, models.KeyOf(parent), page)
-	if err != nil {
-		return ListPage[[]string]{}, err
-	}
-	var out ListPage[[]string]
-	for _, ns := range rows {
-		child := at
-		child.NamespaceIDs = append(slices.Clone(at.NamespaceIDs), ns.ID)
-		if seesNamespace(caller, child) {
-			out.Items = append(out.Items, ns.Key.Levels())
-		}
-	}
-	// The page ends where the store's did, seen or not: what is hidden must not end the listing early.
-	if page.Limit > 0 && len(rows) == page.Limit {
-		out.Next = string(rows[len(rows)-1].Key)
-	}
-	return out, nil
+	return visible(page,
+		func(p Page) ([]models.Namespace, error) {
+			return s.store.ListNamespaces(ctx, cat.ID, models.KeyOf(parent), p)
+		},
+		func(ns models.Namespace) string { return string(ns.Key) },
+		func(ns models.Namespace) ([]string, bool) {
+			child := at
+			child.NamespaceIDs = append(slices.Clone(at.NamespaceIDs), ns.ID)
+			return ns.Key.Levels(), seesNamespace(caller, child)
+		})
 }
 
 // UpdateNamespaceProperties sets and removes properties; fault.Unprocessable when a key is in both.
@@ -117,7 +103,7 @@ func (s *Service) UpdateNamespaceProperties(ctx context.Context, caller policy.C
 			return PropertiesResult{}, fault.New(fault.Unprocessable, "The property %q is both set and removed.", key)
 		}
 	}
-	if err := s.checkNamespaceLocation(cat, in.Updates); err != nil {
+	if err := s.checkNamespaceLocation(ctx, cat, models.KeyOf(levels), in.Updates); err != nil {
 		return PropertiesResult{}, err
 	}
 	for attempt := 0; ; attempt++ {
@@ -157,6 +143,7 @@ func (s *Service) tryUpdateNamespace(ctx context.Context, caller policy.Caller, 
 	ns.Properties.V, ns.UpdatedAt = properties, s.now()
 	event := s.namespaceEvent(caller, models.AuditNamespaceUpdated, cat, ns.Key,
 		map[string]any{"updated": result.Updated, "removed": result.Removed})
+	idempotency.SetResult(ctx, result)
 	return result, s.store.UpdateNamespace(ctx, ns, event)
 }
 

@@ -14,6 +14,9 @@ import (
 type Store interface {
 	NamespaceStore
 	TableStore
+	DroppedStore
+	ViewStore
+	MetricsStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 	UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error // compare-and-swap on Version
@@ -27,8 +30,12 @@ type NamespaceStore interface {
 	NamespacePath(ctx context.Context, catalogID string, key models.NamespaceKey) ([]models.Namespace, error)
 	// ListNamespaces gives the direct children of parent ("" for the top level) in order of their keys.
 	ListNamespaces(ctx context.Context, catalogID string, parent models.NamespaceKey, page Page) ([]models.Namespace, error)
+	// AllNamespaces gives the namespaces of a catalog, with nothing but their ids, keys and properties.
+	AllNamespaces(ctx context.Context, catalogID string) ([]models.Namespace, error)
+	// NamespacesNamed gives the namespaces of a catalog whose levels joined by dots are among the names.
+	NamespacesNamed(ctx context.Context, catalogID string, names []string) ([]models.Namespace, error)
 	UpdateNamespace(ctx context.Context, ns models.Namespace, event models.AuditEvent) error // compare-and-swap on Version
-	// DropNamespace answers fault.NotEmpty while it has tables or namespaces.
+	// DropNamespace answers fault.NotEmpty while it has tables, views or namespaces.
 	DropNamespace(ctx context.Context, id string, event models.AuditEvent) error
 }
 
@@ -38,15 +45,31 @@ type TableStore interface {
 	TableByID(ctx context.Context, id string) (models.Table, error)
 	ListTables(ctx context.Context, namespaceID string, page Page) ([]models.Table, error)
 	CreateTable(ctx context.Context, t models.Table, effects Effects) error
-	// SwapTables moves every pointer or none.
+	// SwapTables moves every pointer and makes every new table, or does nothing.
 	SwapTables(ctx context.Context, swaps []Swap) error
-	DropTable(ctx context.Context, id string, event models.AuditEvent) error
+	// RenameTable answers fault.Conflict when the table is not the one that the event names any more. So do DropTable,
+	// ReplaceTable, DropView and RenameView.
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
 	// UpdateGovernance stores policy, classification, identity columns and columns of t alone.
 	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
-	// OverlappingTable gives the name of a table of the catalog, other than exceptID, whose location contains, equals
-	// or lies in location; "" if there is none.
+	// OverlappingTable gives the name of a table or view of the catalog, or of a dropped table whose files are kept, other
+	// than exceptID (of a table or of the record of a drop), whose location contains, equals or lies in location; "" if
+	// there is none.
 	OverlappingTable(ctx context.Context, catalogID, location, exceptID string) (string, error)
+}
+
+// ViewStore keeps view pointers. Names are shared with tables: AlreadyExists is about the kind that has the name.
+type ViewStore interface {
+	// IdentifierByName says what has a name; fault.NotFound when it is free.
+	IdentifierByName(ctx context.Context, namespaceID, name string) (models.Identifier, error)
+	ViewByName(ctx context.Context, namespaceID, name string) (models.View, error)
+	ListViews(ctx context.Context, namespaceID string, page Page) ([]models.View, error)
+	CreateView(ctx context.Context, v models.View, event models.AuditEvent) error
+	SwapView(ctx context.Context, v models.View, event models.AuditEvent) error // compare-and-swap on Version
+	DropView(ctx context.Context, id string, event models.AuditEvent) error
+	RenameView(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
+	// TableAt is OverlappingTable for tables alone: views may share a location with each other.
+	TableAt(ctx context.Context, catalogID, location string) (string, error)
 }
 
 // Page asks for a slice of a list in order of names: those after After, at most Limit (0: all).
@@ -59,11 +82,21 @@ type Page struct {
 type Effects struct {
 	Commits []models.Commit
 	Audit   []models.AuditEvent
+	// Continues is the record of a drop whose table is registered again by this creation; Conflict when the record
+	// has changed meanwhile.
+	Continues string
 }
 
-// Swap moves one table's pointer if its row still has the version of Table.
+// Swap moves one table's pointer if its row still has the version of Table, or with Create makes the table, as
+// CreateTable does.
 type Swap struct {
-	Table   models.Table // the row as it is to be, Version as it was read
+	Table  models.Table // the row as it is to be, Version as it was read
+	Create bool
+	// Moves: the location is another one than before. If it overlaps that of another table the answer is Conflict.
+	Moves bool
+	// Returns: main is at a snapshot that this commit does not add. What its reconciliation found holds for the table
+	// again; one that has none is asked for.
+	Returns bool
 	Effects Effects
 }
 
@@ -75,9 +108,17 @@ type Files interface {
 	DeleteFile(ctx context.Context, location string) error
 }
 
+// Folders makes folders where a store has them; on object stores it does nothing.
+type Folders interface {
+	EnsureFolder(ctx context.Context, location string) error
+}
+
 // Inspector reads a new snapshot's manifest list and says what it truly does.
 type Inspector interface {
 	Inspect(ctx context.Context, in Inspection) (policy.SnapshotFacts, error)
+	// OutsideFile reads whole snapshots that were not committed here and gives the first file of theirs that lies outside
+	// the location, "" if there is none.
+	OutsideFile(ctx context.Context, location string, snapshots []metadata.Snapshot) (string, error)
 }
 
 // Inspection is one added snapshot to read.

@@ -14,7 +14,7 @@ func (s *Service) TableState(ctx context.Context, caller policy.Caller, ref stri
 	if err != nil {
 		return models.TableState{}, err
 	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.name(row.Name)); err != nil {
+	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
 	return s.reports.TableState(ctx, row.ID)
@@ -66,25 +66,6 @@ func (s *Service) pathOf(ctx context.Context, state models.TableState) (policy.P
 	return at, nil
 }
 
-// Commits gives the ledger, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages.
-func (s *Service) Commits(ctx context.Context, caller policy.Caller, ref string, f models.CommitFilter) ([]models.Commit, error) {
-	if ref == "" {
-		if err := s.everywhere(caller, models.TableReadProperties, &f.CatalogID); err != nil {
-			return nil, err
-		}
-		return s.reports.Commits(ctx, f)
-	}
-	at, row, err := s.byRef(ctx, caller, ref)
-	if err != nil {
-		return nil, err
-	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.name(row.Name)); err != nil {
-		return nil, err
-	}
-	f.TableID = row.ID
-	return s.reports.Commits(ctx, f)
-}
-
 // AuditEvents gives the audit, newest first. It needs AUDIT_READ on the catalog asked for, or SERVICE_MANAGE_ACCESS for all.
 func (s *Service) AuditEvents(ctx context.Context, caller policy.Caller, f models.AuditFilter) ([]models.AuditEvent, error) {
 	if f.Catalog == "" && caller.CatalogID == "" {
@@ -122,11 +103,11 @@ func (s *Service) Reconcile(ctx context.Context, caller policy.Caller, ref strin
 	if err != nil {
 		return "", err
 	}
-	if err := require(caller, models.TableWriteProperties, at.tablePath(row.ID), "table "+at.name(row.Name)); err != nil {
+	if err := require(caller, models.TableWriteProperties, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return "", err
 	}
 	if row.CurrentSnapshotID == nil {
-		return "", fault.New(fault.Invalid, "Table %s has no snapshot to reconcile yet.", at.name(row.Name))
+		return "", fault.New(fault.Invalid, "Table %s has no snapshot to reconcile yet.", at.ref(row.Name))
 	}
 	return s.reconciler.RequestReconcile(ctx, models.OutboxEvent{
 		CatalogID: row.CatalogID, TableID: row.ID, TableUUID: row.UUID, TableName: at.name(row.Name),

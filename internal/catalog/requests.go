@@ -62,6 +62,36 @@ type TableView struct {
 	MetadataLocation string // "" when staged
 }
 
+// CreateViewInput is the create-view request; the raw parts are as the client sent them.
+type CreateViewInput struct {
+	Namespace  []string
+	Name       string
+	Location   string // "" for Sluice's choice
+	Schema     json.RawMessage
+	Version    json.RawMessage
+	Properties map[string]string
+}
+
+// RegisterViewInput registers a view by its metadata file.
+type RegisterViewInput struct {
+	Namespace        []string
+	Name             string
+	MetadataLocation string
+}
+
+// ReplaceViewInput is one view's commit: requirements to hold, updates to apply in order.
+type ReplaceViewInput struct {
+	View         models.TableIdent
+	Requirements []metadata.ViewRequirement
+	Updates      []metadata.ViewUpdate
+}
+
+// LoadedView is a view with its current metadata.
+type LoadedView struct {
+	Row      models.View
+	Document *metadata.ViewDocument
+}
+
 // ListPage is one page of names; Next is "" at the end.
 type ListPage[T any] struct {
 	Items []T

@@ -28,8 +28,7 @@ func (s *Service) tryRestamp(ctx context.Context, tableID string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	row := state.Table
-	doc, err := s.documents.get(ctx, row.MetadataLocation)
+	row, doc, err := s.current(ctx, state.Table)
 	if err != nil {
 		return nil, err
 	}

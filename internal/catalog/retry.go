@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/sluice-data/sluice/internal/fault"
 )
 
 const (
@@ -11,6 +13,19 @@ const (
 	firstPause  = 5 * time.Millisecond
 	lastPause   = 200 * time.Millisecond
 )
+
+// retryLost tries again what lost a race, against the new state.
+func retryLost(ctx context.Context, try func() error) error {
+	for attempt := 0; ; attempt++ {
+		err := try()
+		if !fault.Is(err, fault.Conflict) || attempt == maxAttempts {
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
 
 // pause waits a jittered, doubling time before another attempt, or until the client is gone.
 func pause(ctx context.Context, attempt int) error {

@@ -12,20 +12,28 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// Deps is what a Service needs; Waker and Logger may be nil.
+// Deps is what a Service needs; Waker, Logger, Existence and Missing may be nil.
 type Deps struct {
-	Store      Store
-	Reports    Reports
-	Files      Files
-	Locations  Locations
-	Inspector  Inspector
-	Reconciler Reconciler
-	Waker      Waker
-	Logger     *slog.Logger
-	Now        func() time.Time
+	Store       Store
+	Reports     Reports
+	Files       Files
+	Locations   Locations
+	Inspector   Inspector
+	Reconciler  Reconciler
+	Waker       Waker
+	StorageKeys StorageKeys // nil: engines bring keys of their own
+	Logger      *slog.Logger
+	Now         func() time.Time
+
+	Folders   Folders               // nil: the store has no folders
+	Existence Existence             // nil: cached metadata answers for a table whose file is gone
+	Missing   func(location string) // told of every table that is asked for and whose metadata file is gone; may be nil
+	Drops     Drops
 
 	ReservedPrefix string // of the governance properties, such as "sluice."
+	AnyLocation    bool   // files of open_full tables may lie outside their tables, and dropped tables hold no location
 	CacheBytes     int64  // budget of the metadata cache, shared by all tables
+	FormatVersions []int  // that tables may have where their catalog does not say; empty: all that Sluice knows
 }
 
 // Service is the catalog's use cases. It is safe for concurrent use; many processes may share one Store.
@@ -34,26 +42,42 @@ type Service struct {
 	reports    Reports
 	files      Files
 	locations  Locations
+	folders    Folders
 	inspector  Inspector
 	reconciler Reconciler
 	waker      Waker
+	keys       StorageKeys
 	log        *slog.Logger
 	now        func() time.Time
 	stamps     stamps
 	documents  *documents
 	locks      *keyedLocks
+	presence   *presence
+	missing    func(location string)
+	cleaner    *cleaner
+	drops      Drops
+
+	anyLocation    bool
+	formatVersions []int
 }
 
 // New makes a Service.
 func New(d Deps) *Service {
 	s := &Service{
-		store: d.Store, reports: d.Reports, files: d.Files, locations: d.Locations, inspector: d.Inspector,
-		reconciler: d.Reconciler, waker: d.Waker, log: d.Logger, now: d.Now,
+		store: d.Store, reports: d.Reports, files: d.Files, locations: d.Locations, folders: d.Folders, inspector: d.Inspector,
+		reconciler: d.Reconciler, waker: d.Waker, keys: d.StorageKeys, log: d.Logger, now: d.Now,
 		stamps: stamps{prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: newKeyedLocks(),
+		anyLocation: d.AnyLocation, formatVersions: d.FormatVersions,
+	}
+	if len(s.formatVersions) == 0 {
+		s.formatVersions = []int{1, 2, 3}
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.presence = &presence{files: d.Existence, now: d.Now, seen: map[string]time.Time{}}
+	s.cleaner = &cleaner{files: d.Files, log: s.log}
+	s.missing, s.drops = d.Missing, d.Drops
 	return s
 }
 

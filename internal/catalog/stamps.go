@@ -14,7 +14,16 @@ import (
 // table elsewhere knows what governs it.
 type stamps struct{ prefix string }
 
-func (s stamps) reserved(key string) bool { return strings.HasPrefix(key, s.prefix) }
+// reserved tells whether a key starts with the prefix. Case does not count, as for the policy: no look-alike is stored.
+func (s stamps) reserved(key string) bool {
+	return s.prefix != "" && strings.HasPrefix(strings.ToLower(key), strings.ToLower(s.prefix))
+}
+
+// stamped tells whether a key is one that Sluice itself stamps on tables, whatever the value.
+func (s stamps) stamped(key string) bool {
+	name, ok := strings.CutPrefix(key, s.prefix)
+	return ok && (name == "write-policy" || name == "classification" || name == "identity-columns" || strings.HasPrefix(name, "column-sensitivity."))
+}
 
 // wanted gives the properties that the row's governance asks for.
 func (s stamps) wanted(row models.Table) map[string]string {

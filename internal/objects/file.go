@@ -107,13 +107,18 @@ func (s *FileStore) open(ctx context.Context, location string) (*os.File, Locati
 
 // ReadFile implements Store.
 func (s *FileStore) ReadFile(ctx context.Context, location string) ([]byte, error) {
+	return s.ReadFileUpTo(ctx, location, MaxReadFile)
+}
+
+// ReadFileUpTo is ReadFile with a limit of its own, in bytes; a larger object is fault.TooLarge and is not read.
+func (s *FileStore) ReadFileUpTo(ctx context.Context, location string, limit int64) ([]byte, error) {
 	f, loc, info, err := s.open(ctx, location)
 	if err != nil {
 		return nil, err
 	}
 	defer discard(f)
-	if info.Size() > MaxReadFile {
-		return nil, tooLarge(loc, info.Size())
+	if info.Size() > limit {
+		return nil, tooLarge(loc, info.Size(), limit)
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {

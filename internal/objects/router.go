@@ -80,6 +80,33 @@ func (r *Router) ReadFile(ctx context.Context, location string) ([]byte, error) 
 	return s.ReadFile(ctx, location)
 }
 
+// ReadFileUpTo is ReadFile with a limit of its own, in bytes; a larger object is fault.TooLarge.
+func (r *Router) ReadFileUpTo(ctx context.Context, location string, limit int64) ([]byte, error) {
+	s, err := r.route(location)
+	if err != nil {
+		return nil, err
+	}
+	if bounded, ok := s.(boundedReader); ok {
+		return bounded.ReadFileUpTo(ctx, location, min(limit, MaxReadFile))
+	}
+	data, err := s.ReadFile(ctx, location)
+	if err == nil && int64(len(data)) > limit {
+		loc, _ := Parse(location) // it was read
+		return nil, tooLarge(loc, int64(len(data)), limit)
+	}
+	return data, err
+}
+
+// boundedReader is a Store that need not read an object to find it too large.
+type boundedReader interface {
+	ReadFileUpTo(ctx context.Context, location string, limit int64) ([]byte, error)
+}
+
+var (
+	_ boundedReader = (*FileStore)(nil)
+	_ boundedReader = (*S3Store)(nil)
+)
+
 // CreateFile implements Store.
 func (r *Router) CreateFile(ctx context.Context, location string, data []byte) error {
 	s, err := r.route(location)

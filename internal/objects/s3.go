@@ -53,6 +53,11 @@ func (s *S3Store) beginObject(ctx context.Context, location string) (Location, c
 
 // ReadFile implements Store. An answer that breaks off is asked for again.
 func (s *S3Store) ReadFile(ctx context.Context, location string) ([]byte, error) {
+	return s.ReadFileUpTo(ctx, location, MaxReadFile)
+}
+
+// ReadFileUpTo is ReadFile with a limit of its own, in bytes; a larger object is fault.TooLarge and is not read.
+func (s *S3Store) ReadFileUpTo(ctx context.Context, location string, limit int64) ([]byte, error) {
 	loc, ctx, cancel, err := s.beginObject(ctx, location)
 	if err != nil {
 		return nil, err
@@ -63,11 +68,14 @@ func (s *S3Store) ReadFile(ctx context.Context, location string) ([]byte, error)
 		if err != nil {
 			return nil, s3Fault(ctx, loc, err)
 		}
-		if info.Size > MaxReadFile {
+		if info.Size > limit {
 			discard(body)
-			return nil, tooLarge(loc, info.Size)
+			return nil, tooLarge(loc, info.Size, limit)
 		}
-		data, err := readBody(body, info.Size)
+		data, err := readBody(body, info.Size, limit)
+		if err == nil && int64(len(data)) > limit {
+			return nil, tooLarge(loc, int64(len(data)), limit)
+		}
 		if err == nil {
 			return data, nil
 		}
@@ -77,11 +85,12 @@ func (s *S3Store) ReadFile(ctx context.Context, location string) ([]byte, error)
 	}
 }
 
-// readBody reads and closes a body of the size, -1 where the store does not give it.
-func readBody(body io.ReadCloser, size int64) ([]byte, error) {
+// readBody reads and closes a body of the size, -1 where the store does not give it: then one byte more than the limit
+// says that there is more.
+func readBody(body io.ReadCloser, size, limit int64) ([]byte, error) {
 	defer discard(body)
 	if size < 0 {
-		return io.ReadAll(io.LimitReader(body, MaxReadFile))
+		return io.ReadAll(io.LimitReader(body, limit+1))
 	}
 	data := make([]byte, size)
 	_, err := io.ReadFull(body, data)

@@ -10,8 +10,8 @@ import (
 
 // Limits of one call.
 const (
-	MaxReadFile = 1 << 30 // bytes ReadFile gives at most; larger objects are read through OpenFile
-	MaxList     = 1000    // objects List gives at most, and for a limit of 0
+	MaxReadFile = 256 << 20 // bytes ReadFile gives at most; larger objects are read through OpenFile
+	MaxList     = 1000      // objects List gives at most, and for a limit of 0
 )
 
 // Store keeps objects by absolute location. It is safe for concurrent use.
@@ -63,8 +63,8 @@ func taken(loc Location, cause error) error {
 }
 
 // tooLarge is the answer to reading at once what is to be read in parts.
-func tooLarge(loc Location, size int64) error {
-	return fault.About(fault.TooLarge, fault.File, "File %s has %d bytes; at most %d are read at once.", loc, size, int64(MaxReadFile))
+func tooLarge(loc Location, size, limit int64) error {
+	return fault.About(fault.TooLarge, fault.File, "File %s has %d bytes; at most %d are read at once.", loc, size, limit)
 }
 
 // stopped turns the end of a context into an error that says so; nil while it lives.

@@ -14,6 +14,7 @@ type Caller struct {
 	TokenID     string
 	EngineToken bool       // its commits are external whatever the principal holds
 	ReadOnly    bool       // a token without canWrite: every mutation is refused
+	CanGovern   bool       // may change governance where its principal may; false for a job's token
 	CatalogID   string     // the only catalog the token opens; "" for all
 	ExpiresAt   *time.Time // of the token; nil never
 	Held        *Held      // the principal's grants; nil holds nothing
@@ -28,7 +29,7 @@ type Origin struct {
 }
 
 // Path names an object for a privilege check: the ids of its catalog, its namespaces from the outermost in, and
-// of itself. Grants on any of them count.
+// of itself, a table or a view. Grants on any of them count.
 type Path struct {
 	CatalogID    string
 	NamespaceIDs []string

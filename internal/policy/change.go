@@ -11,6 +11,7 @@ type Attempt struct {
 	ReservedPrefix  string // such as "sluice."
 	Columns         map[string]models.ColumnGovernance
 	IdentityColumns []string
+	AnyLocation     bool // the operator lets files of open_full tables lie outside their tables
 	Change          Change
 }
 
@@ -19,6 +20,7 @@ type Change struct {
 	Actions          []string        // the update actions as sent, for the privileges each needs
 	CreatesTable     bool            // assert-create: the table does not exist yet
 	ReplacesTable    bool            // create-or-replace of an existing table
+	Registers        bool            // CreatesTable by a metadata file that is there already: its whole content is what it adds
 	Snapshots        []SnapshotFacts // of every added snapshot, and of the older ones that a RefMove gains
 	RefMoves         []RefMove
 	RemovedSnapshots int
@@ -33,6 +35,19 @@ type Change struct {
 	PropertiesSet    []string // keys whose value changes
 	PropertiesGone   []string
 	OutsideFile      string // the first statistics file outside the table's location, "" if none
+}
+
+// Outside gives the first file that the commit adds outside the table's location, "" if there is none.
+func (c Change) Outside() string {
+	if c.OutsideFile != "" {
+		return c.OutsideFile
+	}
+	for _, s := range c.Snapshots {
+		if s.OutsideFile != "" {
+			return s.OutsideFile
+		}
+	}
+	return ""
 }
 
 // SnapshotFacts is what reading a new snapshot's manifest list showed, not what its summary claims.

@@ -68,7 +68,10 @@ func (a Attempt) holds(p models.Privilege) bool { return a.Has != nil && a.Has(p
 
 // subject names the table and the policy in force.
 func (a Attempt) subject() string {
-	if a.Change.CreatesTable {
+	switch {
+	case a.Change.Registers: // its policy may be the one it had before
+		return fmt.Sprintf("Table %s would have write policy %s", a.Table, a.policyName())
+	case a.Change.CreatesTable:
 		return fmt.Sprintf("Table %s would have write policy %s, the default of its namespace", a.Table, a.policyName())
 	}
 	return fmt.Sprintf("Table %s has write policy %s", a.Table, a.policyName())

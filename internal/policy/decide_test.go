@@ -296,3 +296,15 @@ func TestNobodyWithoutRights(t *testing.T) {
 	a.Has = nil
 	requireRule(t, policy.Decide(a), priv, models.ExternalCommit)
 }
+
+// An operator may let files lie anywhere, and then under open_full alone.
+func TestAnyLocation(t *testing.T) {
+	outside := with(appendOf(1), func(c *policy.Change) { c.Snapshots[0].OutsideFile = "s3://elsewhere/f.parquet" })
+	for p, rule := range map[models.WritePolicy]string{
+		models.OpenFull: yes, models.OpenAppend: policy.RuleLocation, models.GovernedOnly: policy.RuleLocation,
+	} {
+		a := attempt(p, outside, models.TableWriteData)
+		a.AnyLocation = true
+		requireRule(t, policy.Decide(a), rule, models.ExternalCommit)
+	}
+}

@@ -20,6 +20,13 @@ func governed(a Attempt) *refusal {
 	if len(a.Change.Snapshots) == 0 && len(a.Change.RefMoves) == 0 {
 		return nil
 	}
+	if a.Change.Registers {
+		return &refusal{
+			RulePolicy, "registers it with data, and engines may not bring data to it",
+			"Ask a data steward to set the namespace's default write policy to open_append first. A table that Sluice had before keeps " +
+				"its own policy: register it as it was last, open it, and register this file over it.",
+		}
+	}
 	return &refusal{
 		RulePolicy, "creates it with data, and engines may not commit to it",
 		"Create the table empty, or " + a.openTo(models.OpenAppend) + ".",

@@ -11,6 +11,8 @@ import "github.com/sluice-data/sluice/models"
 //     statistics. That removing snapshots and refs is among them matters under open_full alone, where a writer may
 //     remove every row anyway; open_append refuses both whatever is held. It never implied drop or rename, and a purge
 //     needs TABLE_DROP as well.
+//   - TABLE_ADD_SNAPSHOT is implied by TABLE_WRITE_DATA and CATALOG_MANAGE_CONTENT alone: to add a snapshot is to write data,
+//     and in Polaris whoever may change a table's properties or metadata may do that too. Granted by name it stands alone.
 //   - TABLE_GOVERN, DATA_READ and DATA_WRITE are our own and implied by nothing but themselves: they are granted by name.
 //   - AUDIT_READ is our own and implied by CATALOG_MANAGE_ACCESS too: who hands out rights may see how they were used.
 //   - SERVICE_MANAGE_ACCESS implies the properties of catalogs, never access to what is in them.
@@ -25,6 +27,9 @@ func Implies(held, wanted models.Privilege) bool {
 		return implied
 	}
 	if implied, known := impliesNamespace(held, wanted); known {
+		return implied
+	}
+	if implied, known := impliesView(held, wanted); known {
 		return implied
 	}
 	return impliesTable(held, wanted)
@@ -68,6 +73,22 @@ func impliesNamespace(held, wanted models.Privilege) (implied, known bool) {
 	return false, false
 }
 
+func impliesView(held, wanted models.Privilege) (implied, known bool) {
+	full := managesMetadata(held) || held == models.ViewFullMetadata
+	switch wanted {
+	case models.ViewFullMetadata:
+		return managesMetadata(held), true
+	case models.ViewCreate, models.ViewDrop, models.ViewWriteProperties:
+		return full, true
+	case models.ViewReadProperties:
+		return full || held == models.ViewWriteProperties, true
+	case models.ViewList:
+		return full || held == models.ViewCreate ||
+			held == models.ViewReadProperties || held == models.ViewWriteProperties, true
+	}
+	return false, false
+}
+
 func impliesTable(held, wanted models.Privilege) bool {
 	full := managesMetadata(held) || held == models.TableFullMetadata
 	switch wanted {
@@ -98,7 +119,9 @@ func usesTable(held models.Privilege) bool {
 func impliesUpdate(held, wanted models.Privilege) bool {
 	structure := managesMetadata(held) || held == models.TableFullMetadata || held == models.TableWriteProperties
 	switch wanted {
-	case models.TableAddSnapshot, models.TableSetSnapshotRef:
+	case models.TableAddSnapshot:
+		return held == models.TableWriteData || held == models.CatalogManageContent
+	case models.TableSetSnapshotRef:
 		return structure || held == models.TableWriteData
 	case models.TableRemoveSnapshots, models.TableRemoveSnapshotRef,
 		models.TableSetProperties, models.TableRemoveProperties,

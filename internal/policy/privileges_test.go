@@ -23,6 +23,8 @@ func allPrivileges() []models.Privilege {
 		models.TableSetSnapshotRef, models.TableRemoveSnapshots, models.TableRemoveSnapshotRef, models.TableSetLocation,
 		models.TableSetProperties, models.TableRemoveProperties, models.TableSetStatistics, models.TableRemoveStatistics,
 		models.TableRemovePartitionSpecs, models.TableManageStructure,
+		models.ViewCreate, models.ViewDrop, models.ViewList, models.ViewReadProperties, models.ViewWriteProperties,
+		models.ViewFullMetadata,
 		models.ServiceManageAccess, models.TableGovern, models.AuditRead, models.DataRead, models.DataWrite,
 	}
 }
@@ -48,6 +50,14 @@ func impliedBy() map[models.Privilege][]models.Privilege {
 		models.NamespaceList: and(models.NamespaceFullMetadata, models.NamespaceCreate,
 			models.NamespaceReadProperties, models.NamespaceWriteProperties),
 
+		models.ViewFullMetadata:    metadata,
+		models.ViewCreate:          and(models.ViewFullMetadata),
+		models.ViewDrop:            and(models.ViewFullMetadata),
+		models.ViewWriteProperties: and(models.ViewFullMetadata),
+		models.ViewReadProperties:  and(models.ViewFullMetadata, models.ViewWriteProperties),
+		models.ViewList: and(models.ViewFullMetadata, models.ViewCreate,
+			models.ViewReadProperties, models.ViewWriteProperties),
+
 		models.TableFullMetadata:    metadata,
 		models.TableCreate:          and(models.TableFullMetadata),
 		models.TableDrop:            and(models.TableFullMetadata),
@@ -59,7 +69,7 @@ func impliedBy() map[models.Privilege][]models.Privilege {
 		models.TableList: and(models.TableFullMetadata, models.TableReadData, models.TableWriteData,
 			models.TableWriteProperties, models.TableReadProperties, models.TableCreate),
 
-		models.TableAddSnapshot:    data,
+		models.TableAddSnapshot:    {models.CatalogManageContent, models.TableWriteData},
 		models.TableSetSnapshotRef: data,
 
 		models.TableRemoveSnapshots:   upkeep,

@@ -71,14 +71,13 @@ func reservedProperty(a Attempt) *refusal {
 	return nil
 }
 
-// outsideLocation refuses files that do not lie under the table, under every policy.
+// outsideLocation refuses files that do not lie under the table, under every policy; but under open_full an operator
+// may allow them, for a catalog whose tables have such files.
 func outsideLocation(a Attempt) *refusal {
-	outside := a.Change.OutsideFile
-	for _, s := range a.Change.Snapshots {
-		if outside == "" {
-			outside = s.OutsideFile
-		}
+	if a.AnyLocation && a.Policy == models.OpenFull {
+		return nil
 	}
+	outside := a.Change.Outside()
 	if outside == "" {
 		return nil
 	}

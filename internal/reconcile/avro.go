@@ -5,17 +5,21 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"fmt"
-	"io"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 )
-
-// maxInflated bounds what one Avro file may grow to in memory, in bytes. Manifests aim at 8 MB.
-const maxInflated = 256 << 20
-
-// deflateRatio is the most that deflate can shrink data by.
-const deflateRatio = 1032
 
 // magic opens every Avro object container file.
 const magic = "Obj\x01"
+
+// What a file's header may hold: entries, and bytes of the Avro schema, which takes far more memory than it has bytes.
+const (
+	mostHeaders   = 1000
+	largestSchema = 1 << 20
+	largestHeader = 16 << 20
+)
 
 // container is the frame of an Avro file: its header, and its blocks still packed.
 type container struct {
@@ -30,64 +34,86 @@ func openContainer(raw []byte) (container, error) {
 		return container{}, fmt.Errorf("%w: no Avro header", errDecode)
 	}
 	c := container{meta: r.header(), sync: r.take(16), blocks: r.raw}
-	if r.bad || len(c.meta["avro.schema"]) == 0 {
+	schema := len(c.meta["avro.schema"])
+	if r.bad || schema == 0 || schema > largestSchema || len(raw)-len(c.blocks) > largestHeader {
 		return container{}, fmt.Errorf("%w: broken Avro header", errDecode)
 	}
 	return c, nil
 }
 
-func (c *container) deflated() bool { return string(c.meta["avro.codec"]) == "deflate" }
-
-// plain tells whether the codec is one that eachBlock unpacks.
-func (c *container) plain() bool {
-	codec := string(c.meta["avro.codec"])
-	return codec == "" || codec == "null" || codec == "deflate"
-}
-
-// check walks the blocks: the file must be whole and must not be a decompression bomb. Only deflated data can be one:
-// the decoder knows no stronger codec.
-func (c *container) check() error {
-	suspect := c.deflated() && len(c.blocks) > maxInflated/deflateRatio
-	budget := int64(maxInflated)
-	return c.walk(func(_ int64, data []byte) error {
-		if suspect {
-			n, _ := io.Copy(io.Discard, io.LimitReader(flate.NewReader(bytes.NewReader(data)), budget+1))
-			budget -= n
+// unpack gives a reader of a block's records.
+func (c *container) unpack(data []byte) (r *avroReader, done func(), err error) {
+	none := func() {}
+	switch codec := string(c.meta["avro.codec"]); codec {
+	case "", "null":
+		return newAvroReader(data), none, nil
+	case "deflate":
+		return streamReader(flate.NewReader(bytes.NewReader(data))), none, nil
+	case "snappy":
+		data, err := unsnap(data)
+		return newAvroReader(data), none, err
+	case "zstandard":
+		z, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecoderMaxWindow(8<<20))
+		if err != nil {
+			return nil, none, fmt.Errorf("%w: %w", errDecode, err)
 		}
-		return tooBig(budget)
-	})
-}
-
-func tooBig(budget int64) error {
-	if budget < 0 {
-		return fmt.Errorf("%w: it unpacks to more than %d MB", errDecode, maxInflated>>20)
+		return streamReader(z), z.Close, nil
+	default:
+		return nil, none, fmt.Errorf("%w: unknown codec %q", errDecode, codec)
 	}
-	return nil
 }
 
-// eachBlock unpacks the blocks one after the other.
-func (c *container) eachBlock(visit func(count int64, r *avroReader) error) error {
-	budget := int64(maxInflated)
-	return c.walk(func(count int64, data []byte) error {
-		if c.deflated() {
-			var err error
-			if data, err = io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(data)), budget+1)); err != nil {
-				return fmt.Errorf("%w: %w", errDecode, err)
-			}
-		}
-		budget -= int64(len(data))
-		if err := tooBig(budget); err != nil {
+// Snappy is unpacked in whole blocks, which writers make small. snappyRatio is more than it can shrink data by: a block
+// that states more is damaged, and is not given the memory.
+const (
+	snappyRatio  = 24
+	largestBlock = 8 << 20
+)
+
+// unsnap unpacks Avro's snappy, which ends with a checksum.
+func unsnap(data []byte) ([]byte, error) {
+	const sum = 4
+	if len(data) < sum {
+		return nil, fmt.Errorf("%w: damaged block", errDecode)
+	}
+	packed, want := data[:len(data)-sum], binary.BigEndian.Uint32(data[len(data)-sum:])
+	if n, err := snappy.DecodedLen(packed); err != nil || n > largestBlock || n > snappyRatio*len(packed)+64 {
+		return nil, fmt.Errorf("%w: damaged block", errDecode)
+	}
+	plain, err := snappy.Decode(nil, packed)
+	if err != nil || crc32.ChecksumIEEE(plain) != want {
+		return nil, fmt.Errorf("%w: damaged block", errDecode)
+	}
+	return plain, nil
+}
+
+// extent is what a file unpacks to, in bytes.
+type extent struct{ total, largest int64 }
+
+// eachBlock visits the blocks one after the other, unpacking them in small parts. A file that unpacks to more than files
+// of its size do is malformed.
+func (c *container) eachBlock(visit func(count int64, r *avroReader) error) (extent, error) {
+	var size extent
+	limit := inflateLimit(len(c.blocks))
+	err := c.walk(func(count int64, data []byte) error {
+		r, done, err := c.unpack(data)
+		defer done()
+		if err != nil {
 			return err
 		}
-		r := newAvroReader(data)
+		r.limit = limit - size.total
 		if err := visit(count, r); err != nil {
 			return err
 		}
-		if r.bad || len(r.raw) > 0 {
-			return fmt.Errorf("%w: damaged block", errDecode)
+		if r.more() || r.bad {
+			return fmt.Errorf("%w: %s", errDecode, r.fault())
 		}
+		size.total += r.seen
+		size.largest = max(size.largest, r.seen)
 		return nil
 	})
+	return size, err
 }
 
 func (c *container) walk(visit func(count int64, data []byte) error) error {
@@ -102,71 +128,4 @@ func (c *container) walk(visit func(count int64, data []byte) error) error {
 		}
 	}
 	return nil
-}
-
-// avroReader reads Avro's binary encoding. bad is set by the first thing that cannot be; everything after reads as zero.
-// steps bounds the values read, in proportion to the data: an array of a billion nulls takes no bytes.
-type avroReader struct {
-	raw   []byte
-	bad   bool
-	steps int
-}
-
-func newAvroReader(data []byte) *avroReader { return &avroReader{raw: data, steps: 64 + 64*len(data)} }
-
-func (r *avroReader) fail() { r.bad, r.raw = true, nil }
-
-func (r *avroReader) take(n int) []byte {
-	if n < 0 || n > len(r.raw) {
-		r.fail()
-		return nil
-	}
-	out := r.raw[:n:n]
-	r.raw = r.raw[n:]
-	return out
-}
-
-func (r *avroReader) long() int64 {
-	v, n := binary.Varint(r.raw)
-	if n <= 0 {
-		r.fail()
-		return 0
-	}
-	r.raw = r.raw[n:]
-	return v
-}
-
-func (r *avroReader) bytes() []byte {
-	n := r.long()
-	if n > int64(len(r.raw)) {
-		n = -1
-	}
-	return r.take(int(n))
-}
-
-// items calls read for each item of an array or map.
-func (r *avroReader) items(read func()) {
-	for !r.bad {
-		n := r.long()
-		if n < 0 { // a block that states its size
-			n = -n
-			r.long()
-		}
-		if n == 0 {
-			return
-		}
-		for ; n > 0 && !r.spent(); n-- {
-			read()
-		}
-	}
-}
-
-// header reads the map of bytes that opens a file.
-func (r *avroReader) header() map[string][]byte {
-	out := make(map[string][]byte)
-	r.items(func() {
-		key := string(r.bytes())
-		out[key] = r.bytes()
-	})
-	return out
 }

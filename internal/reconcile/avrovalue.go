@@ -96,22 +96,22 @@ func (r *avroReader) skipWithin(t *avroType, depth int) {
 	}
 	switch t = r.resolve(t); t.kind {
 	case "boolean":
-		r.take(1)
+		r.drop(1)
 	case "int", "long", "enum":
 		r.long()
 	case "float":
-		r.take(4)
+		r.drop(4)
 	case "double":
-		r.take(8)
+		r.drop(8)
 	case "bytes", "string":
-		r.bytes()
+		r.drop(r.long())
 	case "fixed":
-		r.take(t.size)
+		r.drop(int64(t.size))
 	case "array":
 		r.items(func() { r.skipWithin(t.of[0], depth+1) })
 	case "map":
 		r.items(func() {
-			r.bytes()
+			r.drop(r.long())
 			r.skipWithin(t.of[0], depth+1)
 		})
 	case "record":

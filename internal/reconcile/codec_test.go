@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/internal/reconcile"
 )
 
 // recode rewrites a deflated Avro file of one block with another codec.
-func recode(t *testing.T, path, codec string, pack func([]byte) []byte) {
+func recode(t testing.TB, path, codec string, pack func([]byte) []byte) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -44,6 +45,11 @@ func TestOtherCodecs(t *testing.T) {
 		"null": func(b []byte) []byte { return b },
 		"snappy": func(b []byte) []byte {
 			return binary.BigEndian.AppendUint32(snappy.Encode(nil, b), crc32.ChecksumIEEE(b))
+		},
+		"zstandard": func(b []byte) []byte {
+			w, err := zstd.NewWriter(nil)
+			require.NoError(t, err)
+			return w.EncodeAll(b, nil)
 		},
 	} {
 		t.Run(codec, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/apache/iceberg-go"
+
+	"github.com/sluice-data/sluice/internal/metadata"
 )
 
 // listStep is how one manifest list follows from another.
@@ -13,6 +15,8 @@ type listStep struct {
 	fresh   []manifest // not in the parent's list
 	dropped []manifest // in the parent's list alone, and with files that may be live
 	wrong   string     // why the list can be of no append, whatever the manifests hold
+
+	unnumbered int64 // rows of the parent's manifests that had no row ids yet; overflowed when that is not known
 }
 
 // compareLists finds what a snapshot added and left out. A manifest that both have must be described alike: counts of
@@ -35,6 +39,8 @@ func compareLists(before, now []manifest) listStep {
 			step.fresh = append(step.fresh, *m)
 		} else if what := sameDescription(parent, m); what != "" {
 			step.blame("it gives the manifest %s of its parent another %s", path, what)
+		} else if m.content == dataContent && parent.firstRow < 0 {
+			step.unnumbered = addRows(step.unnumbered, parent.liveRows())
 		}
 	}
 	for n := range before {
@@ -43,6 +49,34 @@ func compareLists(before, now []manifest) listStep {
 		}
 	}
 	return step
+}
+
+// liveRows is the number of rows of live files as the list states it; overflowed when it does not.
+func (m *manifest) liveRows() int64 {
+	if m.rows[0] < 0 || m.rows[1] < 0 {
+		return overflowed
+	}
+	return addRows(m.rows[0], m.rows[1])
+}
+
+// misnumbered gives why the row ids that a v3 snapshot takes are not those of its new rows, "" if they are or there are
+// none. A snapshot numbers the rows of manifests that have no row ids yet, those that it keeps of before included.
+func misnumbered(snap metadata.Snapshot, step listStep, found []contents) string {
+	if snap.AddedRows == nil {
+		return ""
+	}
+	var least int64
+	most := step.unnumbered
+	for n := range step.fresh {
+		if step.fresh[n].content == dataContent {
+			least = addRows(least, found[n].addedRows)
+			most = addRows(most, addRows(found[n].addedRows, found[n].existingRows))
+		}
+	}
+	if *snap.AddedRows < least || *snap.AddedRows > most {
+		return fmt.Sprintf("its added-rows says %d, and its manifests add %d rows", *snap.AddedRows, least)
+	}
+	return ""
 }
 
 // blame keeps the first thing that is wrong.

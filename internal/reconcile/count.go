@@ -29,7 +29,8 @@ func NewCounter(files Files) *Counter {
 
 // Count reads the snapshot's manifests. The sums are of the entries themselves, never of what the summary or the
 // manifest list says. Position deletes and deletion vectors that are live are applied; where an equality delete could
-// apply, or a delete file cannot be understood, Exact is false and Why says so. Errors are fault.Invalid for files that
+// apply, a delete file cannot be understood, or the files claim more rows than can be counted, Exact is false and Why
+// says so; sums that would overflow are the largest number there is. Errors are fault.Invalid for files that
 // are missing or malformed and fault.Unavailable when the store fails.
 func (c *Counter) Count(ctx context.Context, _ *metadata.Document, snap metadata.Snapshot) (Counts, error) {
 	var counts Counts
@@ -38,6 +39,7 @@ func (c *Counter) Count(ctx context.Context, _ *metadata.Document, snap metadata
 		return counts, err
 	}
 	deletes := false
+	var own ownTally
 	for n := range manifests {
 		m := &manifests[n]
 		t, err := c.tally(ctx, m)
@@ -48,15 +50,16 @@ func (c *Counter) Count(ctx context.Context, _ *metadata.Document, snap metadata
 			deletes = deletes || t.liveFiles > 0
 			continue
 		}
-		counts.TotalRows += t.liveRows
-		own := t.own[snap.ID]
-		counts.AddedRows += own.addedRows
-		counts.AddedFiles += own.addedFiles
-		counts.AddedBytes += own.addedBytes
-		counts.RemovedFiles += own.removedFiles
+		counts.TotalRows = addRows(counts.TotalRows, t.liveRows)
+		own = own.add(t.of(snap.ID, m))
 	}
-	counts.Exact = true
-	if !deletes {
+	counts.AddedRows, counts.AddedFiles, counts.AddedBytes = own.addedRows, own.addedFiles, own.addedBytes
+	counts.RemovedFiles = own.removedFiles
+	if counts.TotalRows == overflowed || counts.AddedRows == overflowed || counts.AddedBytes == overflowed {
+		counts.Why = "its files claim more rows or bytes than can be counted"
+		return counts, nil
+	}
+	if counts.Exact = !deletes; counts.Exact {
 		return counts, nil
 	}
 	removed, why, err := c.deletedRows(ctx, manifests)

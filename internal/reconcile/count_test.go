@@ -2,6 +2,8 @@ package reconcile_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"os"
 	"testing"
 
@@ -47,6 +49,58 @@ func TestCountOfAnEmptyTable(t *testing.T) {
 	inline := metadata.Snapshot{ID: 1, Manifests: []string{newLake(t, 1).manifest("m.avro", 1,
 		row{status: added, path: "a", records: 3}).FilePath()}}
 	require.Equal(t, int64(3), count(t, inline).TotalRows)
+}
+
+// What a snapshot's own manifests add is its own, whatever their entries say.
+func TestCountOfEntriesThatNameAnotherSnapshot(t *testing.T) {
+	eachVersion(t, func(t *testing.T, l *lake) {
+		parent, carried := l.parent()
+		snap := l.snapshot(3, &parent, append(carried, l.manifest("m3.avro", 3,
+			row{status: added, path: "d.parquet", records: 1000}, row{status: added, path: "e.parquet", records: 1}))...)
+		l.rename(l.path("m3.avro"), 3, 12345)
+		require.Equal(t, reconcile.Counts{AddedRows: 1001, AddedFiles: 2, AddedBytes: 100_100, TotalRows: 1061, Exact: true}, count(t, snap))
+	})
+}
+
+// Sums that cannot be are said to be inexact, and never negative.
+func TestCountOfRowsBeyondCounting(t *testing.T) {
+	l := newLake(t, 2)
+	huge := int64(1) << 62
+	first := l.snapshot(1, nil, l.manifest("m1.avro", 1, row{status: added, path: "a.parquet", records: huge / 100}))
+	require.True(t, count(t, first).Exact)
+	for name, rows := range map[string][]row{
+		"one manifest":   {{status: added, path: "b.parquet", records: huge / 50}, {status: added, path: "c.parquet", records: huge / 50}},
+		"both snapshots": {{status: added, path: "b.parquet", records: huge/50 - 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snaps := l.listed(first)
+			for n := range 60 {
+				snaps = append(snaps, l.manifest(fmt.Sprintf("m2-%d.avro", n), 2, rows...))
+			}
+			counts := count(t, l.snapshot(2, &first, snaps...))
+			require.False(t, counts.Exact)
+			require.Contains(t, counts.Why, "more rows or bytes than can be counted")
+			require.Positive(t, counts.AddedRows)
+			require.Positive(t, counts.TotalRows)
+			require.Positive(t, counts.AddedBytes)
+		})
+	}
+}
+
+// A negative count of rows or bytes is no manifest at all.
+func TestNegativeCountsAreMalformed(t *testing.T) {
+	l := newLake(t, 2)
+	m := l.manifest("m1.avro", 1, row{status: added, path: "a.parquet", records: 77})
+	recode(t, m.FilePath(), "null", func(plain []byte) []byte {
+		forged := bytes.Replace(plain, binary.AppendVarint(nil, 77), binary.AppendVarint(nil, -77), 1)
+		require.NotEqual(t, plain, forged)
+		return forged
+	})
+	snap := l.snapshot(1, nil, m)
+	_, err := reconcile.NewCounter(&folder{}).Count(t.Context(), nil, snap)
+	require.Equal(t, fault.Invalid, fault.CodeOf(err))
+	_, err = inspector().Inspect(t.Context(), l.inspection(snap, nil))
+	require.Equal(t, fault.Invalid, fault.CodeOf(err))
 }
 
 // Manifests are read once: the next snapshot's count reads the new ones, and sees the old ones as not its own.

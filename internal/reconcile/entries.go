@@ -13,17 +13,14 @@ import (
 	"github.com/apache/iceberg-go"
 )
 
-// decodeEntries calls visit with every whole entry of a manifest, deleted ones too. stats asks for the column metrics. It
-// never panics, whatever the bytes; an error of visit ends it.
-func (s *schemaCache) decodeEntries(raw []byte, m *manifest, stats bool, visit func(iceberg.ManifestEntry) error) (err error) {
+// decodeEntries calls visit with every whole entry of a manifest that was scanned, deleted ones too. stats asks for the
+// column metrics. It never panics, whatever the bytes; an error of visit ends it.
+func decodeEntries(raw []byte, m *manifest, stats bool, visit func(iceberg.ManifestEntry) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: decoder panic: %v", errDecode, p)
 		}
 	}()
-	if err := s.check(raw, m); err != nil {
-		return err
-	}
 	reader, err := iceberg.NewManifestReaderWithProjection(m.file(), bytes.NewReader(raw),
 		iceberg.ManifestEntryProjection{IncludePruningStats: stats})
 	if err != nil {
@@ -44,39 +41,58 @@ func (s *schemaCache) decodeEntries(raw []byte, m *manifest, stats bool, visit f
 	}
 }
 
-// check is what iceberg-go does not ask before it decodes a manifest.
-func (s *schemaCache) check(raw []byte, m *manifest) error {
-	c, err := openContainer(raw)
-	if err != nil {
-		return err
-	}
-	if _, err := s.get("entry", c.meta["avro.schema"], entryNames); err != nil {
-		return err
-	}
-	if err := checkHeader(c.meta, m); err != nil {
-		return err
-	}
-	return c.check()
-}
-
 // eachEntry fetches a manifest and visits its entries as scan does. Errors are of package fault.
 func (s source) eachEntry(ctx context.Context, m *manifest, visit func(entry) error) error {
-	return s.open(ctx, m, func(raw []byte) error { return s.schemas.scan(raw, m, visit) })
+	return s.open(ctx, m, func(raw []byte) error {
+		_, err := s.scan(raw, m, visit)
+		return err
+	})
+}
+
+// scan is that of the schema cache, on the account of the commit.
+func (s source) scan(raw []byte, m *manifest, visit func(entry) error) (extent, error) {
+	size, err := s.schemas.scan(raw, m, visit)
+	if err == nil {
+		err = s.meter.spend(size.total)
+	}
+	return size, err
 }
 
 // eachWholeEntry fetches a manifest and visits its entries as decodeEntries does. Errors are of package fault.
 func (s source) eachWholeEntry(ctx context.Context, m *manifest, stats bool, visit func(iceberg.ManifestEntry) error) error {
-	return s.open(ctx, m, func(raw []byte) error { return s.schemas.decodeEntries(raw, m, stats, visit) })
+	return s.open(ctx, m, func(raw []byte) error {
+		size, err := s.scan(raw, m, func(entry) error { return nil })
+		if err != nil {
+			return err
+		}
+		return s.decode(ctx, raw, m, size, stats, visit)
+	})
 }
 
-func (s source) open(ctx context.Context, m *manifest, decode func(raw []byte) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// decode is decodeEntries on a manifest that was scanned: iceberg-go unpacks whole blocks, which are found to be harmless
+// and for which the memory is set aside.
+func (s source) decode(
+	ctx context.Context, raw []byte, m *manifest, size extent, stats bool, visit func(iceberg.ManifestEntry) error,
+) error {
+	if size.largest > maxBlock {
+		return fmt.Errorf("%w: a block is too large", errDecode)
 	}
-	raw, err := fetch(ctx, s.files, "manifest", m.path)
+	const whileGrowing = 3
+	release, err := hold(ctx, s.budget.unpacked, whileGrowing*size.largest)
 	if err != nil {
 		return err
 	}
+	defer release()
+	return decodeEntries(raw, m, stats, visit)
+}
+
+// open reads a manifest into memory for as long as decode takes.
+func (s source) open(ctx context.Context, m *manifest, decode func(raw []byte) error) error {
+	raw, release, err := s.read(ctx, "manifest", m.path, m.length)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := decode(raw); err != nil {
 		return malformed(err, "manifest", m.path)
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/fault"
 )
 
 // contents is what a new manifest holds.
@@ -18,6 +19,8 @@ type contents struct {
 	sequenceOf               string // path of the first added file with a sequence number of another commit
 	lowest                   int64  // data sequence number of live entries, -1 if there are none
 	addedRows, existingRows  int64
+	foreign                  string               // path of the first added file that is said to be of another snapshot
+	absurd                   string               // path of the first file that claims more rows than files have
 	kept                     map[fileKey]liveFile // entries that are live and were before: existing ones
 	strays                   []string             // paths outside the location that are said to be of before
 	twice                    string               // path of the first file that is live twice
@@ -25,10 +28,13 @@ type contents struct {
 }
 
 // readFresh reads the new manifests, several at a time. outside is the first file that is not in the table's location:
-// a manifest, or a file that a manifest adds. Manifests are not opened once one was found.
+// a manifest, or a file that a manifest adds. Manifests are not opened once one was found. What they keep of before is
+// remembered when there is something to hold it against.
 func (i *Inspector) readFresh(
-	ctx context.Context, in catalog.Inspection, fresh []manifest,
+	ctx context.Context, in catalog.Inspection, step listStep,
 ) (found []contents, outside string, err error) {
+	fresh, keep := step.fresh, len(step.dropped) > 0
+	var kept atomic.Int64
 	for n := range fresh {
 		if path := fresh[n].path; !i.within(in.Location, path) {
 			return nil, path, nil
@@ -43,7 +49,11 @@ func (i *Inspector) readFresh(
 			if first.Load() != nil {
 				return nil
 			}
-			c, out, err := i.readContents(ctx, in, &fresh[n])
+			c, out, err := i.readContents(ctx, in, &fresh[n], keep)
+			if err == nil && kept.Add(int64(len(c.kept))) > maxKept {
+				err = fault.New(fault.TooLarge, "Snapshot %d carries over more than %d files of its parent; no more can be checked. "+
+					"Set the writer's commit.manifest-merge.enabled to false.", in.Snapshot.ID, maxKept)
+			}
 			if out != "" {
 				first.CompareAndSwap(nil, &out)
 			}
@@ -59,12 +69,14 @@ func (i *Inspector) readFresh(
 }
 
 // readContents reads one new manifest, a second time with metrics when it keeps files of before: they must be the same.
-func (i *Inspector) readContents(ctx context.Context, in catalog.Inspection, m *manifest) (c contents, outside string, err error) {
+func (i *Inspector) readContents(
+	ctx context.Context, in catalog.Inspection, m *manifest, keep bool,
+) (c contents, outside string, err error) {
 	c = contents{lowest: -1}
 	err = i.source.open(ctx, m, func(raw []byte) error {
-		err := i.source.schemas.scan(raw, m, func(e entry) error {
+		size, err := i.source.scan(raw, m, func(e entry) error {
 			if e.status != iceberg.EntryStatusDELETED && !i.within(in.Location, e.path) {
-				if e.status == iceberg.EntryStatusEXISTING {
+				if e.status == iceberg.EntryStatusEXISTING && keep && len(c.strays) < maxKept {
 					c.strays = append(c.strays, e.path)
 				} else if outside == "" {
 					outside = e.path
@@ -73,8 +85,8 @@ func (i *Inspector) readContents(ctx context.Context, in catalog.Inspection, m *
 			c.count(e, in)
 			return nil
 		})
-		if err == nil && c.existing > 0 {
-			err = i.readKept(raw, m, &c)
+		if err == nil && c.existing > 0 && keep {
+			err = i.readKept(ctx, raw, m, size, &c)
 		}
 		return err
 	})
@@ -90,26 +102,32 @@ func (c *contents) count(e entry, in catalog.Inspection) {
 		return
 	case iceberg.EntryStatusADDED:
 		c.added++
-		c.addedRows += e.records
+		c.addedRows = addRows(c.addedRows, e.records)
+		if e.snapshot != in.Snapshot.ID && e.snapshot != unknownSnapshot && c.foreign == "" {
+			c.foreign = e.path
+		}
 		if in.FormatVersion > 1 && e.sequence != in.Snapshot.SequenceNumber && c.sequenceOf == "" {
 			c.sequenceOf = e.path
 		}
 	case iceberg.EntryStatusEXISTING:
 		c.existing++
-		c.existingRows += e.records
+		c.existingRows = addRows(c.existingRows, e.records)
+	}
+	if e.records > maxFileRows && c.absurd == "" {
+		c.absurd = e.path
 	}
 	if c.lowest < 0 || e.sequence < c.lowest {
 		c.lowest = e.sequence
 	}
 }
 
-func (i *Inspector) readKept(raw []byte, m *manifest, c *contents) error {
+func (i *Inspector) readKept(ctx context.Context, raw []byte, m *manifest, size extent, c *contents) error {
 	c.kept = make(map[fileKey]liveFile)
 	ranges, err := newRanges(raw, m)
 	if err != nil {
 		return err
 	}
-	return i.source.schemas.decodeEntries(raw, m, true, func(e iceberg.ManifestEntry) error {
+	return i.source.decode(ctx, raw, m, size, true, func(e iceberg.ManifestEntry) error {
 		if e.Status() == iceberg.EntryStatusDELETED {
 			return nil
 		}
@@ -122,6 +140,9 @@ func (i *Inspector) readKept(raw []byte, m *manifest, c *contents) error {
 		key := keyOf(e.DataFile())
 		if _, ok := c.kept[key]; ok && c.twice == "" {
 			c.twice = key.path
+		}
+		if len(c.kept) > maxKept {
+			return nil // counted, and refused by who asked
 		}
 		c.kept[key] = liveFileOf(e, m, i.seed)
 		return nil
@@ -138,6 +159,12 @@ func (c *contents) wrong(m *manifest, in catalog.Inspection) string {
 		return fmt.Sprintf("it removes the live file %s of its parent", c.firstDeleted)
 	case m.files[2] > 0:
 		return fmt.Sprintf("its manifest list says that %s removes %d files", m.path, m.files[2])
+	case c.foreign != "":
+		return fmt.Sprintf("it adds the file %s under a snapshot id that is not its own", c.foreign)
+	case c.added > 0 && !m.bare && m.snapshot != unknownSnapshot && m.snapshot != in.Snapshot.ID:
+		return fmt.Sprintf("it adds the manifest %s under a snapshot id that is not its own", m.path)
+	case c.absurd != "":
+		return fmt.Sprintf("it says that the file %s has more rows than a file can have", c.absurd)
 	case c.sequenceOf != "":
 		return fmt.Sprintf("it adds the file %s under a sequence number that is not its own", c.sequenceOf)
 	case v2 && m.sequence != in.Snapshot.SequenceNumber:

@@ -17,6 +17,7 @@ type Inspector struct {
 	lists  *listCache
 	limits limits
 	seed   maphash.Seed
+	merges chan struct{} // a place for each commit whose carried over files are compared
 }
 
 // limits bound the work of one inspection.
@@ -44,7 +45,7 @@ func WithLimits(newManifests, mergedManifests int) Option {
 func NewInspector(files Files, within func(location, path string) bool, options ...Option) *Inspector {
 	i := &Inspector{
 		source: newSource(files), within: within, lists: newListCache(32 << 20), seed: maphash.MakeSeed(),
-		limits: limits{newManifests: 5000, mergedManifests: 500, readers: 8},
+		limits: limits{newManifests: 5000, mergedManifests: 500, readers: 8}, merges: make(chan struct{}, mergesAtOnce),
 	}
 	for _, option := range options {
 		option(i)
@@ -58,6 +59,12 @@ var _ catalog.Inspector = (*Inspector)(nil)
 // the table's location is opened. Errors are fault.Invalid for a file that is missing or malformed, fault.TooLarge
 // beyond the limits, fault.Unavailable when the store fails; then nothing is known and nothing was changed.
 func (i *Inspector) Inspect(ctx context.Context, in catalog.Inspection) (policy.SnapshotFacts, error) {
+	metered := *i
+	metered.source.meter = newMeter()
+	return metered.inspect(ctx, in)
+}
+
+func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection) (policy.SnapshotFacts, error) {
 	facts := policy.SnapshotFacts{ID: in.Snapshot.ID, Operation: in.Snapshot.Operation}
 	if path := in.Snapshot.ManifestList; path != "" && !i.within(in.Location, path) {
 		facts.OutsideFile, facts.NotAppend = path, "its manifest list lies outside the table's location"
@@ -76,7 +83,12 @@ func (i *Inspector) Inspect(ctx context.Context, in catalog.Inspection) (policy.
 		return facts, fault.New(fault.TooLarge, "Snapshot %d adds %d manifests; at most %d can be checked. Commit the work in smaller steps.",
 			in.Snapshot.ID, len(step.fresh), i.limits.newManifests)
 	}
-	found, outside, err := i.readFresh(ctx, in, step.fresh)
+	leave, err := i.enterMerge(ctx, step)
+	if err != nil {
+		return facts, err
+	}
+	defer leave()
+	found, outside, err := i.readFresh(ctx, in, step)
 	if err != nil {
 		return facts, err
 	}
@@ -97,6 +109,19 @@ func (i *Inspector) Inspect(ctx context.Context, in catalog.Inspection) (policy.
 		i.lists.put(in.Snapshot.ManifestList, now, size)
 	}
 	return facts, nil
+}
+
+// enterMerge waits for a place when the snapshot may carry over files of its parent: these are held in memory.
+func (i *Inspector) enterMerge(ctx context.Context, step listStep) (leave func(), err error) {
+	if len(step.dropped) == 0 || len(step.fresh) == 0 {
+		return func() {}, nil
+	}
+	select {
+	case i.merges <- struct{}{}:
+		return func() { <-i.merges }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // parentManifests gives the parent's manifests, from the cache where possible: they are committed, hence immutable. A
@@ -132,6 +157,11 @@ func (i *Inspector) whyNotAppend(ctx context.Context, in catalog.Inspection, ste
 	}
 	for n := range step.fresh {
 		if why := found[n].wrong(&step.fresh[n], in); why != "" {
+			return why, nil
+		}
+	}
+	if in.FormatVersion > 2 {
+		if why := misnumbered(in.Snapshot, step, found); why != "" {
 			return why, nil
 		}
 	}

@@ -126,6 +126,7 @@ func TestWhatIsNoAppend(t *testing.T) {
 		{"forged column bounds", change(0, func(r *row) { r.upper = "A" }), "column metrics"},
 		{"a file that never was", change(2, func(r *row) { r.path = "x.parquet" }), "parquet"},
 		{"kept twice", func(l *lake) []row { return append(l.kept(), l.kept()[0]) }, "twice"},
+		{"more rows than a file can have", change(3, func(r *row) { r.records = 1 << 62 }), "more rows than a file can have"},
 		{"added under an old sequence number", change(3, func(r *row) { r.sequence = 1 }), "not its own"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,6 +137,74 @@ func TestWhatIsNoAppend(t *testing.T) {
 			require.Contains(t, why, c.says)
 		})
 	}
+}
+
+// What is said to be of another snapshot hides from those who read by snapshot.
+func TestAddedUnderAnotherSnapshot(t *testing.T) {
+	eachVersion(t, func(t *testing.T, l *lake) {
+		parent, carried := l.parent()
+		for _, other := range []int64{1, 12345} {
+			m := l.manifest("m3.avro", 3, row{status: added, path: "d.parquet", records: 4})
+			l.rename(m.FilePath(), 3, other)
+			ok, why := l.verdict(t, parent, append(carried, m)...)
+			require.False(t, ok)
+			require.Contains(t, why, "adds the file "+l.path("d.parquet")+" under a snapshot id that is not its own")
+		}
+		m := l.manifest("m4.avro", 3, row{status: added, path: "d.parquet", records: 4})
+		other := iceberg.NewManifestFile(l.version, m.FilePath(), m.Length(), 0, 12345).SequenceNum(3, 3).
+			AddedFiles(1).AddedRows(4).ExistingFiles(0).ExistingRows(0).DeletedFiles(0).DeletedRows(0).Build()
+		ok, why := l.verdict(t, parent, append(carried, other)...)
+		require.False(t, ok)
+		require.Contains(t, why, "adds the manifest "+l.path("m4.avro")+" under a snapshot id that is not its own")
+	})
+}
+
+// A v3 snapshot takes the row ids of its new rows, no fewer, or two rows would share one, and no more, or they would run out.
+func TestAddedRowsAreThoseOfTheManifests(t *testing.T) {
+	l := newLake(t, 3)
+	parent, carried := l.parent()
+	fresh := l.manifest("m3.avro", 3, row{status: added, path: "d.parquet", records: 4})
+	merged := l.manifest("merged.avro", 3, append(l.kept(), row{status: added, path: "d.parquet", records: 4})...)
+	for _, c := range []struct {
+		rows      int64
+		manifests []iceberg.ManifestFile
+		ok        bool
+	}{
+		{4, append(carried, fresh), true},
+		{3, append(carried, fresh), false},
+		{5, append(carried, fresh), false},
+		{1 << 47, append(carried, fresh), false},
+		{4, []iceberg.ManifestFile{merged}, true},
+		{64, []iceberg.ManifestFile{merged}, true}, // engines number a new manifest as a whole
+		{65, []iceberg.ManifestFile{merged}, false},
+	} {
+		snap := l.snapshot(3, &parent, c.manifests...)
+		first := int64(3000)
+		snap.FirstRowID, snap.AddedRows = &first, &c.rows
+		facts, err := inspector().Inspect(t.Context(), l.inspection(snap, &parent))
+		require.NoError(t, err)
+		require.Equal(t, c.ok, facts.Append, "%d rows: %s", c.rows, facts.NotAppend)
+		if !c.ok {
+			require.Contains(t, facts.NotAppend, "added-rows")
+		}
+	}
+}
+
+// After an upgrade to v3 the first snapshot numbers the rows that were there as well.
+func TestAddedRowsAfterAnUpgrade(t *testing.T) {
+	l := newLake(t, 2)
+	parent, carried := l.parent()
+	l.version = 3
+	snap := l.snapshot(3, &parent, append(carried, l.manifest("m3.avro", 3, row{status: added, path: "d.parquet", records: 4}))...)
+	first, rows := int64(0), int64(64)
+	snap.FirstRowID, snap.AddedRows = &first, &rows
+	facts, err := inspector().Inspect(t.Context(), l.inspection(snap, &parent))
+	require.NoError(t, err)
+	require.True(t, facts.Append, facts.NotAppend)
+	rows = 65
+	facts, err = inspector().Inspect(t.Context(), l.inspection(snap, &parent))
+	require.NoError(t, err)
+	require.False(t, facts.Append)
 }
 
 // Row ids are part of a row in v3: a merge that leaves them to be assigned anew changes every row it keeps.
@@ -393,7 +462,7 @@ func TestInlineManifestsOfV1(t *testing.T) {
 
 	bare := iceberg.NewManifestFile(1, m1.FilePath(), m1.Length(), 0, 1).
 		AddedFiles(-1).ExistingFiles(-1).DeletedFiles(-1).AddedRows(-1).ExistingRows(-1).DeletedRows(-1).Build()
-	listed := l.snapshot(3, &parent, bare, m2)
+	listed := l.snapshot(3, &parent, bare, l.manifest("m3.avro", 3, row{status: added, path: "c.parquet", records: 1}))
 	facts, err = inspector().Inspect(t.Context(), l.inspection(listed, &parent))
 	require.NoError(t, err)
 	require.True(t, facts.Append, "from inline manifests to a list: %s", facts.NotAppend)

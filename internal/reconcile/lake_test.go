@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -177,6 +178,19 @@ func (l *lake) manifest(name string, snapshot int64, rows ...row) iceberg.Manife
 	m, err := w.ToManifestFile(path, int64(out.Len()), iceberg.WithManifestFileContent(content))
 	require.NoError(l.t, err)
 	return m
+}
+
+// rename gives the first entry of a manifest, an added one, the id of another snapshot: iceberg-go's writer would not.
+func (l *lake) rename(path string, from, to int64) {
+	recode(l.t, path, "null", func(plain []byte) []byte {
+		start := binary.AppendVarint(nil, int64(added))
+		if l.version > 1 {
+			start = binary.AppendVarint(start, 1) // the branch of the union that is not null
+		}
+		forged := bytes.Replace(plain, binary.AppendVarint(bytes.Clone(start), from), binary.AppendVarint(bytes.Clone(start), to), 1)
+		require.NotEqual(l.t, plain, forged)
+		return forged
+	})
 }
 
 // snapshot writes a manifest list and gives the snapshot of it. The sequence number is the id.

@@ -13,9 +13,13 @@ import (
 type source struct {
 	files   Files
 	schemas *schemaCache
+	budget  *budget
+	meter   *meter // of one commit, or nil
 }
 
-func newSource(files Files) source { return source{files, &schemaCache{}} }
+func newSource(files Files) source {
+	return source{files: files, schemas: &schemaCache{}, budget: newBudget()}
+}
 
 // manifestsOf reads a snapshot's manifests: its manifest list, or the paths that old v1 snapshots hold themselves. size
 // estimates the bytes that the result holds.
@@ -26,10 +30,11 @@ func (s source) manifestsOf(ctx context.Context, snap metadata.Snapshot) (manife
 		}
 		return inlineManifests(snap), 0, nil
 	}
-	raw, err := fetch(ctx, s.files, "manifest list", snap.ManifestList)
+	raw, release, err := s.read(ctx, "manifest list", snap.ManifestList, 0)
 	if err != nil {
 		return nil, 0, err
 	}
+	defer release()
 	manifests, size, err = s.schemas.decodeList(raw)
 	if err != nil {
 		return nil, 0, malformed(err, "manifest list", snap.ManifestList)

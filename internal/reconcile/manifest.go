@@ -14,6 +14,12 @@ const (
 	deletesContent = int64(iceberg.ManifestContentDeletes)
 )
 
+// mostSummaries is the most partition fields that a list may describe.
+const mostSummaries = 10_000
+
+// unknownSnapshot stands for the snapshot of a manifest whose list does not say.
+const unknownSnapshot = -1
+
 // perManifest is about what a manifest holds in memory, without its texts, in bytes.
 const perManifest = 256
 
@@ -54,7 +60,8 @@ type rowed struct {
 func (r rowed) FirstRowID() *int64 { return r.firstRow }
 
 // decodeList reads a manifest list; size estimates the bytes that the result holds. It does not use iceberg-go, which
-// compiles the schema of every file anew: an append is verified while its writer waits, and this takes a fraction.
+// compiles the schema of every file anew: an append is verified while its writer waits, and this takes a fraction of the
+// time, and no more memory than what it gives.
 // Fields are found as engines find them, by id.
 func (s *schemaCache) decodeList(raw []byte) (out []manifest, size int, err error) {
 	c, err := openContainer(raw)
@@ -65,41 +72,36 @@ func (s *schemaCache) decodeList(raw []byte) (out []manifest, size int, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	if !c.plain() {
-		return foreignList(raw)
-	}
 	version, err := listVersion(schema, c.meta["format-version"])
 	if err != nil {
 		return nil, 0, err
 	}
-	err = c.eachBlock(func(count int64, r *avroReader) error {
-		size += len(r.raw)
+	_, err = c.eachBlock(func(count int64, r *avroReader) error {
 		for ; count > 0 && !r.bad; count-- {
-			out = append(out, readManifest(r, schema, version))
+			start := r.at()
+			m := readManifest(r, schema, version)
+			if size += m.size(); size > maxListed || r.at()-start > maxRecord {
+				return fmt.Errorf("%w: it lists too much", errDecode)
+			}
+			out = append(out, m)
 		}
 		return nil
 	})
-	return out, size + perManifest*len(out), err
+	return out, size, err
 }
 
-// foreignList reads a list of another codec with iceberg-go.
-func foreignList(raw []byte) (out []manifest, size int, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: decoder panic: %v", errDecode, p)
+// size is about what the manifest holds in memory, in bytes.
+func (m *manifest) size() int {
+	const perSummary, perBound = 40, 24
+	n := perManifest + len(m.path) + len(m.key) + perSummary*len(m.partitions)
+	for _, s := range m.partitions {
+		for _, b := range []*[]byte{s.LowerBound, s.UpperBound} {
+			if b != nil {
+				n += perBound + len(*b)
+			}
 		}
-	}()
-	files, err := iceberg.ReadManifestList(bytes.NewReader(raw))
-	for _, f := range files {
-		out = append(out, manifest{
-			version: f.Version(), path: f.FilePath(), length: f.Length(), spec: int64(f.PartitionSpecID()),
-			snapshot: f.SnapshotID(), content: int64(f.ManifestContent()), sequence: f.SequenceNum(), low: f.MinSequenceNum(),
-			files:    [3]int64{int64(f.AddedDataFiles()), int64(f.ExistingDataFiles()), int64(f.DeletedDataFiles())},
-			rows:     [3]int64{f.AddedRows(), f.ExistingRows(), f.DeletedRows()},
-			firstRow: valueOr(f.FirstRowID(), -1), key: f.KeyMetadata(), partitions: f.Partitions(),
-		})
 	}
-	return out, 4*len(raw) + perManifest*len(out), err
+	return n
 }
 
 // listVersion takes the version from the header, or from the fields there are. A header may not claim less than the
@@ -126,7 +128,7 @@ func listVersion(schema *avroType, header []byte) (int, error) {
 
 func readManifest(r *avroReader, schema *avroType, version int) manifest {
 	unknown := [3]int64{-1, -1, -1}
-	m := manifest{version: version, snapshot: -1, files: unknown, rows: unknown, firstRow: -1}
+	m := manifest{version: version, snapshot: unknownSnapshot, files: unknown, rows: unknown, firstRow: -1}
 	r.record(schema, func(f avroField) { m.read(r, f) })
 	if m.path == "" || m.content != dataContent && m.content != deletesContent {
 		r.fail()
@@ -176,6 +178,10 @@ func readSummaries(r *avroReader, t *avroType) []iceberg.FieldSummary {
 	}
 	var out []iceberg.FieldSummary
 	r.items(func() {
+		if len(out) == mostSummaries {
+			r.fail()
+			return
+		}
 		var s iceberg.FieldSummary
 		r.record(t.of[0], func(f avroField) {
 			switch f.id {

@@ -24,6 +24,15 @@ func (i *Inspector) compareMerged(ctx context.Context, operation string, step li
 			kept[key] = file
 		}
 	}
+	if len(step.dropped) == 0 {
+		for n := range found {
+			if found[n].existing > 0 {
+				return fmt.Sprintf("it lists files of its parent in the manifest %s, and keeps the parent's manifests as well",
+					step.fresh[n].path), nil
+			}
+		}
+		return "", nil
+	}
 	if len(kept) == 0 {
 		if gone := firstLive(step.dropped); gone != "" {
 			return fmt.Sprintf("it removes live files of its parent: it leaves out the manifest %s", gone), nil

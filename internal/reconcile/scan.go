@@ -17,32 +17,27 @@ type entry struct {
 	statusSeen              bool
 }
 
-// scan calls visit with every entry of a manifest, deleted ones too. As decodeList it is quick and finds fields by id;
-// files of a codec it does not know go through iceberg-go.
-func (s *schemaCache) scan(raw []byte, m *manifest, visit func(entry) error) error {
+// scan calls visit with every entry of a manifest, deleted ones too, and gives what it unpacks to. As decodeList it is
+// quick, takes little memory and finds fields by id.
+func (s *schemaCache) scan(raw []byte, m *manifest, visit func(entry) error) (extent, error) {
 	c, err := openContainer(raw)
 	if err != nil {
-		return err
+		return extent{}, err
 	}
 	schema, err := s.get("entry", c.meta["avro.schema"], entryNames)
 	if err != nil {
-		return err
+		return extent{}, err
 	}
 	if err := checkHeader(c.meta, m); err != nil {
-		return err
-	}
-	if !c.plain() {
-		return s.decodeEntries(raw, m, false, func(e iceberg.ManifestEntry) error {
-			known := entryOf(e)
-			if !known.valid(m) {
-				return errDecode
-			}
-			return visit(known)
-		})
+		return extent{}, err
 	}
 	return c.eachBlock(func(count int64, r *avroReader) error {
 		for ; count > 0; count-- {
+			start := r.at()
 			e := readEntry(r, schema, m)
+			if r.at()-start > maxRecord {
+				return fmt.Errorf("%w: an entry is too large", errDecode)
+			}
 			if r.bad {
 				return nil // eachBlock says so
 			}
@@ -134,13 +129,5 @@ func (e *entry) readFile(r *avroReader, f avroField) {
 		e.bytes = r.integer(f.typ, -1)
 	default:
 		r.skip(f.typ)
-	}
-}
-
-func entryOf(e iceberg.ManifestEntry) entry {
-	f := e.DataFile()
-	return entry{
-		status: e.Status(), snapshot: e.SnapshotID(), sequence: e.SequenceNum(),
-		content: int64(f.ContentType()), records: f.Count(), bytes: f.FileSizeBytes(), path: f.FilePath(),
 	}
 }

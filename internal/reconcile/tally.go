@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"math"
 	"sync"
 
 	"github.com/apache/iceberg-go"
@@ -10,7 +11,17 @@ import (
 // tally is the sums of one manifest.
 type tally struct {
 	liveRows, liveFiles int64
+	all                 ownTally           // whatever snapshots its entries name
 	own                 map[int64]ownTally // by the snapshot that added or removed; one, most often
+}
+
+// of gives what a snapshot did in the manifest: everything that is new in it if the snapshot wrote it, whatever its
+// entries say, and else what they say.
+func (t tally) of(snapshot int64, m *manifest) ownTally {
+	if m.snapshot == snapshot && !m.bare {
+		return t.all
+	}
+	return t.own[snapshot]
 }
 
 // ownTally is what one snapshot added to and removed from a manifest.
@@ -19,23 +30,45 @@ type ownTally struct {
 	removedFiles                      int64
 }
 
+// overflowed is a sum of rows or bytes that is too large to be true. It stays what it is.
+const overflowed = math.MaxInt64
+
+// addRows adds counts that are not negative.
+func addRows(a, b int64) int64 {
+	if a > overflowed-b {
+		return overflowed
+	}
+	return a + b
+}
+
+// add gives the sums of both.
+func (o ownTally) add(p ownTally) ownTally {
+	return ownTally{
+		addedRows: addRows(o.addedRows, p.addedRows), addedFiles: o.addedFiles + p.addedFiles,
+		addedBytes: addRows(o.addedBytes, p.addedBytes), removedFiles: o.removedFiles + p.removedFiles,
+	}
+}
+
 func readTally(ctx context.Context, from source, m *manifest) (tally, error) {
 	t := tally{own: make(map[int64]ownTally)}
 	err := from.eachEntry(ctx, m, func(e entry) error {
-		own := t.own[e.snapshot]
+		var one ownTally
 		switch e.status {
 		case iceberg.EntryStatusDELETED:
-			own.removedFiles++
-			t.own[e.snapshot] = own
-			return nil
+			one.removedFiles = 1
 		case iceberg.EntryStatusADDED:
-			own.addedRows += e.records
-			own.addedFiles++
-			own.addedBytes += e.bytes
-			t.own[e.snapshot] = own
+			one = ownTally{addedRows: e.records, addedFiles: 1, addedBytes: e.bytes}
 		}
-		t.liveRows += e.records
-		t.liveFiles++
+		if one != (ownTally{}) {
+			t.all = t.all.add(one)
+			if own, ok := t.own[e.snapshot]; ok || len(t.own) < maxOwners {
+				t.own[e.snapshot] = own.add(one)
+			}
+		}
+		if e.status != iceberg.EntryStatusDELETED {
+			t.liveRows = addRows(t.liveRows, e.records)
+			t.liveFiles++
+		}
 		return nil
 	})
 	return t, err

@@ -1,0 +1,112 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// mostRefs bounds how many branches and tags of a table that is registered may have data of their own to be read.
+const mostRefs = 1000
+
+// judgeRegistered judges what comes with a metadata file as the commit is judged that creates a table with data: by its
+// policy and privileges, and by where its files lie. known is the table as Sluice last saw it, nil if it never did: what
+// that has was judged before. Nothing is read for who may not bring the data anyway.
+func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc, known *metadata.Document) error {
+	if err := s.checkPathProperties(doc.Location(), doc.Properties()); err != nil {
+		return err
+	}
+	row.UUID = canonicalUUID(doc.UUID())
+	attempt := s.attempt(caller, at, row, CommitInput{})
+	attempt.Change = policy.Change{CreatesTable: true, Registers: true}
+	for _, key := range slices.Sorted(maps.Keys(doc.Properties())) {
+		// Sluice's own stamps come with a table that Sluice had: their values are made right by the next restamp.
+		if s.stamps.reserved(key) && !s.stamps.stamped(key) {
+			attempt.Change.PropertiesSet = append(attempt.Change.PropertiesSet, key)
+		}
+	}
+	fresh := unseenHeads(doc, known)
+	if len(fresh) > mostRefs {
+		return fault.New(fault.TooLarge, "The table has %d branches and tags with data of their own; at most %d can be checked. Remove some before it is registered.", len(fresh), mostRefs)
+	}
+	for _, snap := range fresh {
+		// A table that begins with this takes nothing from anybody: there is nothing that it could overwrite.
+		attempt.Change.Snapshots = append(attempt.Change.Snapshots, policy.SnapshotFacts{ID: snap.ID, Operation: "append", Append: true, FirstOfCreate: true})
+	}
+	p := &plan{at: at, row: row, next: doc, creates: true}
+	if _, err := s.decide(ctx, caller, p, attempt); err != nil || s.anyLocation && row.WritePolicy == models.OpenFull {
+		return err
+	}
+	outside := s.outsideHistory(doc, known)
+	if outside == "" && len(fresh) > 0 {
+		var err error
+		if outside, err = s.inspector.OutsideFile(ctx, doc.Location(), fresh); err != nil {
+			return err
+		}
+	}
+	if attempt.Change.OutsideFile = outside; outside == "" {
+		return nil
+	}
+	_, err := s.decide(ctx, caller, p, attempt)
+	return err
+}
+
+// unseenHeads gives the snapshots that refs point to and that known does not have, each once.
+func unseenHeads(doc, known *metadata.Document) []metadata.Snapshot {
+	refs := doc.Refs()
+	ids := make([]int64, 0, len(refs)+1)
+	for _, ref := range refs {
+		ids = append(ids, ref.SnapshotID)
+	}
+	if head, ok := doc.CurrentSnapshotID(); ok {
+		ids = append(ids, head)
+	}
+	slices.Sort(ids)
+	var fresh []metadata.Snapshot
+	for _, id := range slices.Compact(ids) {
+		if snap, ok := doc.Snapshot(id); ok && !has(known, snap) {
+			fresh = append(fresh, snap)
+		}
+	}
+	return fresh
+}
+
+// has tells whether a document holds the very snapshot.
+func has(doc *metadata.Document, snap metadata.Snapshot) bool {
+	if doc == nil || !doc.HasIdentical(snap) {
+		return false
+	}
+	own, _ := doc.Snapshot(snap.ID)
+	return slices.Equal(own.Manifests, snap.Manifests)
+}
+
+// outsideHistory gives the first manifest list or statistics file of a whole document that lies outside the table. Files
+// that older snapshots list are not read: no ref reaches them until it is moved there, and then they are.
+func (s *Service) outsideHistory(doc, known *metadata.Document) string {
+	for _, id := range doc.SnapshotIDs() {
+		snap, _ := doc.Snapshot(id)
+		if has(known, snap) {
+			continue
+		}
+		for _, path := range append([]string{snap.ManifestList}, snap.Manifests...) {
+			if path != "" && !s.locations.Within(doc.Location(), path) {
+				return path
+			}
+		}
+	}
+	return s.outsideStatistics(doc, known)
+}
+
+// clientFile makes the damage of a file that a client chose to register the client's error.
+func clientFile(err error, location string) error {
+	if cause := errors.Unwrap(err); fault.Is(cause, fault.Invalid) {
+		return fault.Wrap(cause, fault.Invalid, "The metadata file %s cannot be registered: %s", location, fault.PublicMessage(cause))
+	}
+	return err
+}
