@@ -46,7 +46,10 @@ func TestConfigNamesExactlyTheRoutesThatAreThere(t *testing.T) {
 		var mounted []string
 		for _, r := range engine.Routes() {
 			if path, ok := strings.CutPrefix(r.Path, mount+"/v1/:prefix/"); ok {
-				path = strings.NewReplacer(":namespace", "{namespace}", ":table", "{table}").Replace(path)
+				path = strings.NewReplacer(":namespace", "{namespace}", ":table", "{table}", ":view", "{view}", ":function", "{function}", ":plan-id", "{plan-id}").Replace(path)
+				if strings.HasSuffix(path, "/sign") {
+					continue // served, and not offered while no store signs
+				}
 				mounted = append(mounted, r.Method+" /v1/{prefix}/"+path)
 			}
 		}

@@ -63,7 +63,7 @@ func answerFor(err error) answer {
 func answerForCode(code fault.Code, subject fault.Subject) answer {
 	switch code {
 	case fault.Invalid:
-		return answer{status: http.StatusBadRequest, kind: "BadRequestException"}
+		return answer{status: http.StatusBadRequest, kind: invalidKind(subject)}
 	case fault.Unauthenticated:
 		return answer{status: http.StatusUnauthorized, kind: "NotAuthorizedException"}
 	case fault.Forbidden:
@@ -90,6 +90,14 @@ func answerForCode(code fault.Code, subject fault.Subject) answer {
 	return answer{status: http.StatusInternalServerError, kind: "InternalServerError"}
 }
 
+// invalidKind: Java's client throws IllegalArgumentException by that name alone.
+func invalidKind(subject fault.Subject) string {
+	if subject == fault.Argument {
+		return "IllegalArgumentException"
+	}
+	return "BadRequestException"
+}
+
 // notFoundKind: clients choose their exception by it. NotFoundException means that a metadata file is gone.
 func notFoundKind(subject fault.Subject) string {
 	switch subject {
@@ -105,6 +113,12 @@ func notFoundKind(subject fault.Subject) string {
 		return "NoSuchPrincipalException"
 	case fault.Token:
 		return "NoSuchTokenException"
+	case fault.Plan:
+		return "NoSuchPlanIdException"
+	case fault.PlanTask:
+		return "NoSuchPlanTaskException"
+	case fault.Function:
+		return "NoSuchFunctionException"
 	}
 	return "NotFoundException"
 }
@@ -130,7 +144,7 @@ func answerErrors(log *slog.Logger) gin.HandlerFunc {
 		}
 		if a.status >= http.StatusInternalServerError {
 			log.ErrorContext(c.Request.Context(), "request failed",
-				"requestId", requestID(c), "route", routeOf(c), "status", a.status, "error", last.Err.Error())
+				"requestId", requestID(c), "route", routeOf(c), "status", a.status, "error", loggedError(last.Err))
 		}
 		if !c.Writer.Written() {
 			writeAnswer(c, a)
@@ -151,5 +165,5 @@ func writeAnswer(c *gin.Context, a answer) {
 		h.Set("Retry-After", retryAfterSeconds)
 	}
 	// An errorBody is always encodable.
-	_ = wire.JSON(c, a.status, errorBody{Error: errorModel{Message: a.message, Type: a.kind, Code: a.status}})
+	_ = wire.JSON(c, a.status, errorBody{Error: errorModel{Message: short(a.message), Type: a.kind, Code: a.status}})
 }

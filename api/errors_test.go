@@ -24,6 +24,7 @@ func TestEveryFaultHasItsAnswer(t *testing.T) {
 		retry  string
 	}{
 		"invalid":             {fault.New(fault.Invalid, "Do this."), 400, "BadRequestException", ""},
+		"illegal argument":    {about(fault.Invalid, fault.Argument), 400, "IllegalArgumentException", ""},
 		"unauthenticated":     {fault.New(fault.Unauthenticated, "Do this."), 401, "NotAuthorizedException", ""},
 		"forbidden":           {fault.New(fault.Forbidden, "Do this."), 403, "ForbiddenException", ""},
 		"no catalog":          {about(fault.NotFound, fault.Catalog), 404, "NoSuchWarehouseException", ""},
@@ -80,7 +81,6 @@ func TestRoutesThatAreNotThere(t *testing.T) {
 		status       int
 		says         string
 	}{
-		"root":                   {"GET", "/", 404, "/api/catalog/v1"},
 		"unknown":                {"GET", "/api/catalog/v2/config", 404, "no such route"},
 		"doubled config":         {"GET", "/api/catalog/v1/v1/config", 404, "/v1/v1"},
 		"doubled tokens":         {"POST", "/api/catalog/v1/v1/oauth/tokens", 404, "/v1/v1"},

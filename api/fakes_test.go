@@ -19,6 +19,7 @@ import (
 
 // useCases stands in for the use cases: a catalog in memory that keeps what it was asked last.
 type useCases struct {
+	viewCases
 	catalogs   map[string]models.Catalog
 	namespaces map[models.NamespaceKey]map[string]string
 	tables     map[string]core.TableView // by dotted name with \x1f between levels
@@ -47,6 +48,8 @@ type useCases struct {
 	states models.TableFilter
 	state  models.TableState
 	rows   int // of each list
+	drops  dropCalls
+	asked  asked
 }
 
 func newUseCases() *useCases {
@@ -205,7 +208,7 @@ func (u *useCases) Authenticate(_ context.Context, bearer string) (policy.Caller
 	case "good":
 		return policy.Caller{Principal: "etl", PrincipalID: "p1", TokenID: "t1", CatalogID: "c1"}, nil
 	case "root":
-		return policy.Caller{Principal: "root", TokenID: "t0"}, nil
+		return policy.Caller{Principal: "root", TokenID: "t0", CanGovern: true}, nil
 	case "expired":
 		return policy.Caller{}, fault.New(fault.Unauthenticated, "The token has expired.")
 	}
@@ -215,7 +218,7 @@ func (u *useCases) Authenticate(_ context.Context, bearer string) (policy.Caller
 func (u *useCases) MintToken(_ context.Context, _ policy.Caller, in access.MintInput) (models.Token, string, error) {
 	u.minted = in
 	at := now.Add(in.ExpiresIn)
-	return models.Token{ID: "tok-1", Hint: "slc_abc", CanWrite: in.CanWrite, ExpiresAt: &at}, "slc_abcdef", u.fail
+	return models.Token{ID: "tok-1", Hint: "slc_abc", CanWrite: in.CanWrite, CanGovern: in.CanGovern, ExpiresAt: &at}, "slc_abcdef", u.fail
 }
 
 func (u *useCases) ListTokens(_ context.Context, _ policy.Caller, after string, limit int) ([]access.TokenView, error) {
@@ -262,11 +265,13 @@ func (u *useCases) Reconcile(_ context.Context, _ policy.Caller, ref string) (st
 	return "reconcile/u/1", u.fail
 }
 
-func (u *useCases) Commits(_ context.Context, _ policy.Caller, ref string, f models.CommitFilter) ([]models.Commit, error) {
+func (u *useCases) Commits(_ context.Context, _ policy.Caller, ref string, f models.CommitFilter) ([]core.CommitView, error) {
 	u.ref, u.ledger = ref, f
-	var out []models.Commit
+	var out []core.CommitView
 	for i := range min(u.rows, f.Limit) {
-		out = append(out, models.Commit{ID: int64(100 - i), SnapshotID: 9007199254740993, Kind: models.ExternalCommit})
+		out = append(out, core.CommitView{CatalogName: "main", Commit: models.Commit{
+			ID: int64(100 - i), TableName: "a.t", SnapshotID: 9007199254740993, Kind: models.ExternalCommit,
+		}})
 	}
 	return out, u.fail
 }
@@ -275,7 +280,7 @@ func (u *useCases) AuditEvents(_ context.Context, _ policy.Caller, f models.Audi
 	u.audit = f
 	var out []models.AuditEvent
 	for i := range min(u.rows, f.Limit) {
-		out = append(out, models.AuditEvent{ID: int64(50 - i), Type: models.AuditTokenMinted})
+		out = append(out, models.AuditEvent{ID: int64(50 - i), Type: models.AuditTokenMinted, Catalog: "main", Namespace: "a"})
 	}
 	return out, u.fail
 }

@@ -16,8 +16,8 @@ const governancePath = "/api/governance/v1"
 
 func TestWhoami(t *testing.T) {
 	s := newSite(t)
-	require.JSONEq(t, `{"principal":"etl","tokenId":"t1","canWrite":true,"catalog":"main"}`, string(s.do("GET", governancePath+"/whoami", "").body))
-	require.JSONEq(t, `{"principal":"root","tokenId":"t0","canWrite":true,"catalog":""}`,
+	require.JSONEq(t, `{"principal":"etl","tokenId":"t1","canWrite":true,"canGovern":false,"catalog":"main"}`, string(s.do("GET", governancePath+"/whoami", "").body))
+	require.JSONEq(t, `{"principal":"root","tokenId":"t0","canWrite":true,"canGovern":true,"catalog":""}`,
 		string(s.do("GET", governancePath+"/whoami", "", "Authorization", "Bearer root").body))
 }
 
@@ -25,7 +25,7 @@ func TestMintToken(t *testing.T) {
 	s := newSite(t)
 	r := s.do("POST", governancePath+"/tokens", `{"principal":"job","catalog":"main","canWrite":true,"expiresIn":"24h"}`)
 	require.Equal(t, 201, r.StatusCode)
-	require.JSONEq(t, `{"id":"tok-1","token":"slc_abcdef","principal":"job","catalog":"main","canWrite":true,
+	require.JSONEq(t, `{"id":"tok-1","token":"slc_abcdef","principal":"job","catalog":"main","canWrite":true,"canGovern":false,
 		"expiresAt":"2026-03-02T12:00:00Z","hint":"slc_abc"}`, string(r.body))
 	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
 
@@ -34,12 +34,17 @@ func TestMintToken(t *testing.T) {
 	require.Equal(t, "etl", r.json(t)["principal"], "the caller's own by default")
 	require.Equal(t, "main", r.json(t)["catalog"])
 	require.False(t, s.minted.CanWrite)
+	require.False(t, s.minted.CanGovern)
+
+	r = s.do("POST", governancePath+"/tokens", `{"canWrite":true,"canGovern":true}`)
+	require.Equal(t, true, r.json(t)["canGovern"])
+	require.True(t, s.minted.CanGovern)
 }
 
 func TestMintTokenLifetimes(t *testing.T) {
 	s := newSite(t)
 	for sent, want := range map[string]time.Duration{
-		`3600`: time.Hour, `"90m"`: 90 * time.Minute, `"24h"`: 24 * time.Hour, `"30d"`: 720 * time.Hour, `1.5`: 1500 * time.Millisecond, `null`: 0,
+		`3600`: time.Hour, `"90m"`: 90 * time.Minute, `"24h"`: 24 * time.Hour, `"30d"`: 720 * time.Hour, `"2w"`: 336 * time.Hour, `1.5`: 1500 * time.Millisecond, `null`: 0,
 	} {
 		require.Equal(t, 201, s.do("POST", governancePath+"/tokens", `{"principal":"p","expiresIn":`+sent+`}`).StatusCode, sent)
 		require.Equal(t, want, s.minted.ExpiresIn, sent)
@@ -86,7 +91,7 @@ func TestTableState(t *testing.T) {
 	require.JSONEq(t, `{"uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1","ref":"main.sales.eu.orders","catalog":"main","namespace":["sales","eu"],
 		"name":"orders","writePolicy":"open_append","classification":"restricted","identityColumns":["id"],
 		"columns":{"email":{"sensitivity":"confidential","mask":"hash"}},"rowCount":42,"currentSnapshotId":"9007199254740993",
-		"recordedSnapshotId":"7","pendingCommits":2,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
+		"recordedSnapshotId":"7","pendingCommits":2,"protected":false,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
 		"metadataLocation":"s3://b/t/m.json","createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00Z"}`, string(r.body))
 
 	list := s.do("GET", governancePath+"/tables?catalog=main&after=id-0&limit=1", "").json(t)
@@ -180,6 +185,40 @@ func TestCommits(t *testing.T) {
 	require.Equal(t, "99", r.json(t)["next"])
 	require.Contains(t, string(r.body), `"snapshotId":"9007199254740993"`)
 	require.Contains(t, string(r.body), `"kind":"external"`)
+	require.Contains(t, string(r.body), `"ref":"main.a.t","catalog":"main","table":"a.t"`)
+}
+
+func TestUnknownQueryParametersAreRefused(t *testing.T) {
+	s := newSite(t)
+	for path, says := range map[string]string{
+		"/audit?tabel=main.a.t":         `"tabel" is unknown. This route takes type, table, principal, catalog, since, limit, after`,
+		"/audit?type=a&type=b":          "more than once",
+		"/commits?catalog=main":         `"catalog" is unknown`,
+		"/tables?table=main.a.t":        `"table" is unknown`,
+		"/tokens?Limit=1":               `"Limit" is unknown`,
+		"/tables/main.a.t?snapshots=1":  "takes no query parameters",
+		"/dropped-tables?status=purged": `"status" is unknown`,
+	} {
+		r := s.do("GET", governancePath+path, "")
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode, path)
+		require.Contains(t, message, says, path)
+	}
+}
+
+func TestMistypedEventsAreNamed(t *testing.T) {
+	s := newSite(t)
+	for typed, says := range map[string]string{
+		"table.commit_deny": "table.commit_denied",
+		"token.mint":        "Near to it: token.minted",
+		"denied":            "Near to it: table.commit_denied, request.denied",
+		"xyzzy-plugh":       "Those there are: catalog.created, ",
+	} {
+		r := s.do("GET", governancePath+"/audit?type="+typed, "")
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode, typed)
+		require.Contains(t, message, says)
+	}
 }
 
 func TestAuditFilters(t *testing.T) {
@@ -192,14 +231,25 @@ func TestAuditFilters(t *testing.T) {
 	s.audit.Since = time.Time{}
 	require.Equal(t, want, s.audit)
 	require.Contains(t, string(r.body), `"type":"token.minted"`)
+	require.Contains(t, string(r.body), `"ref":"main.a"`)
+	for age, at := range map[string]time.Time{"24h": now.Add(-24 * time.Hour), "7d": now.AddDate(0, 0, -7), "1w": now.AddDate(0, 0, -7)} {
+		require.Equal(t, 200, s.do("GET", governancePath+"/audit?since="+age, "").StatusCode)
+		require.True(t, s.audit.Since.Equal(at), age)
+	}
 
 	s.do("GET", governancePath+"/audit?catalog=main&table=9C12D441-03fe-4693-9a96-a0705ddf69c1", "")
 	require.Equal(t, models.AuditFilter{TableUUID: "9c12d441-03fe-4693-9a96-a0705ddf69c1", Catalog: "main", Limit: 100}, s.audit)
 
-	for _, query := range []string{"limit=1001", "limit=0", "limit=x", "after=x", "since=yesterday", "table=t", "table=.t", "catalog=b&table=a.b.c"} {
+	for _, query := range []string{"limit=1001", "limit=0", "limit=x", "after=x", "since=yesterday", "since=-24h", "catalog=b&table=a.b.c"} {
 		r := s.do(http.MethodGet, governancePath+"/audit?"+query, "")
 		_, message := r.failure(t)
 		require.Equal(t, 400, r.StatusCode, query)
-		require.True(t, strings.HasPrefix(message, "The parameter "), message)
+		require.True(t, strings.HasPrefix(message, "The parameter"), message)
+	}
+	for _, ref := range []string{"t", "sales.orders", ".a.t", "main.a."} {
+		r := s.do(http.MethodGet, governancePath+"/audit?table="+ref, "")
+		_, message := r.failure(t)
+		require.Equal(t, 400, r.StatusCode, ref)
+		require.Equal(t, `"`+ref+`" names no table. Write catalog.namespace.table, such as main.sales.orders, or the table's UUID.`, message)
 	}
 }

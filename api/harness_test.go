@@ -37,8 +37,8 @@ func deps(u *useCases, log io.Writer) api.Deps {
 	return api.Deps{
 		Log:           slog.New(slog.NewJSONHandler(log, nil)),
 		Authenticator: u,
-		Catalog:       catalog.Deps{Resolver: u, Namespaces: u, Tables: u, Commits: u, OAuth: u},
-		Governance:    governance.Deps{Tokens: u, Policies: u, Tables: u, Records: u, Now: func() time.Time { return now }},
+		Catalog:       catalog.Deps{Resolver: u, Namespaces: u, Tables: u, Views: u, Commits: u, OAuth: u, Readable: u, Scans: u, Metrics: u, Storage: u},
+		Governance:    governance.Deps{Tokens: u, Policies: u, Tables: u, Records: u, Metrics: u, Drops: u, Now: func() time.Time { return now }},
 		Health:        api.Health(),
 		Ready:         api.Ready(),
 	}

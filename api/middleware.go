@@ -14,7 +14,6 @@ import (
 
 	"github.com/sluice-data/sluice/api/wire"
 	"github.com/sluice-data/sluice/internal/fault"
-	"github.com/sluice-data/sluice/internal/policy"
 )
 
 // recoverPanics answers 500 for a handler that panicked and logs the stack. When the answer had begun, the
@@ -56,10 +55,33 @@ func secureHeaders(c *gin.Context) {
 // limitTime bounds the context of the request.
 func limitTime(d time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		ctx, cancel := context.WithTimeout(c.Request.Context(), d)
-		defer cancel()
+		whole := c.Request.Context()
+		ctx, cancel := context.WithTimeout(whole, d)
+		defer func() { cancel() }()
 		c.Request = c.Request.WithContext(ctx)
+		c.Set(restartKey, func() {
+			cancel()
+			ctx, cancel = context.WithTimeout(whole, d)
+			c.Request = c.Request.WithContext(ctx)
+		})
 		c.Next()
+	}
+}
+
+// restartKey is where limitTime keeps the function that starts the time anew.
+const restartKey = "sluice.restartTime"
+
+// receive reads the request's body, at the client's pace, before the time of the work begins: that is the server's own.
+func receive(c *gin.Context) {
+	if c.Request.Body == nil || c.Request.Body == http.NoBody {
+		return
+	}
+	if _, err := wire.PeekBody(c); err != nil {
+		wire.Fail(c, err)
+		return
+	}
+	if restart, ok := c.Get(restartKey); ok {
+		restart.(func())()
 	}
 }
 
@@ -80,7 +102,8 @@ func authenticate(who Authenticator) gin.HandlerFunc {
 			wire.Fail(c, err)
 			return
 		}
-		caller.Origin = policy.Origin{RequestID: requestID(c), Address: c.ClientIP(), Client: client(c.Request)}
+		bePatient(c.Request.Context())
+		caller.Origin = wire.Origin(c)
 		wire.SetCaller(c, caller)
 	}
 }
@@ -89,15 +112,4 @@ func bearerToken(r *http.Request) (string, bool) {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	token = strings.TrimSpace(token)
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""
-}
-
-// client names the client's software, cut to a length that is fit to be stored.
-func client(r *http.Request) string {
-	const longest = 256
-	name := r.Header.Get("X-Client-Version")
-	if name == "" {
-		name = r.UserAgent()
-	}
-	name = strings.ToValidUTF8(name, "?")
-	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }

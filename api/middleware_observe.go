@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	requestIDHeader = "X-Request-ID"
+	requestIDHeader = wire.RequestIDHeader
 	requestIDKey    = "sluice.requestId"
 	noRouteName     = "unmatched"
 )
@@ -82,25 +82,27 @@ func (o *observer) done(c *gin.Context, took time.Duration) {
 	attrs := []slog.Attr{
 		slog.String("requestId", requestID(c)),
 		slog.String("method", c.Request.Method),
-		slog.String("path", c.Request.URL.EscapedPath()), // without the query, which may hold secrets
+		slog.String("path", loggedPath(c)),
 		slog.Int("status", status),
 		slog.Int("bytes", max(0, c.Writer.Size())),
-		slog.Duration("took", took),
+		slog.Float64("tookMs", milliseconds(took)),
 		slog.String("address", c.ClientIP()),
 	}
 	if caller.Principal != "" {
 		attrs = append(attrs, slog.String("principal", caller.Principal), slog.String("tokenId", caller.TokenID))
 	}
 	if last := c.Errors.Last(); last != nil && status < http.StatusInternalServerError {
-		attrs = append(attrs, slog.String("error", last.Err.Error()))
+		attrs = append(attrs, slog.String("error", loggedError(last.Err)))
 	}
 	o.log.LogAttrs(c.Request.Context(), levelFor(c.FullPath()), "request", attrs...)
 }
 
+// milliseconds gives a time to the microsecond.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 // levelFor keeps probes out of the log.
 func levelFor(route string) slog.Level {
-	switch route {
-	case "/healthz", "/readyz", "/metrics":
+	if isProbe(route) {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
@@ -126,7 +128,7 @@ func methodLabel(method string) string {
 
 // saneID accepts what is safe in logs and headers.
 func saneID(id string) bool {
-	if id == "" || len(id) > 128 {
+	if id == "" || len(id) > 128 || scrubbed(id) != id {
 		return false
 	}
 	for i := range len(id) {

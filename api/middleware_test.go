@@ -76,6 +76,7 @@ func TestRequestIDs(t *testing.T) {
 	s := newSite(t, func(d *api.Deps) { d.NewID = func() string { return "made" } })
 	for sent, want := range map[string]string{
 		"abc-1.2:3_4": "abc-1.2:3_4", "": "made", "with blank": "made", `quote"`: "made", strings.Repeat("x", 129): "made",
+		"slc_" + strings.Repeat("A", 43): "made", "req:sla_" + strings.Repeat("b", 43): "made", "slc_orders-load-7": "slc_orders-load-7",
 	} {
 		require.Equal(t, want, s.do("GET", "/nowhere", "", "X-Request-ID", sent).Header.Get("X-Request-ID"))
 	}

@@ -27,7 +27,9 @@ func TestClientCredentials(t *testing.T) {
 	require.JSONEq(t, `{"access_token":"sla_1","token_type":"bearer","expires_in":3600,"scope":"PRINCIPAL_ROLE:ALL",
 		"issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}`, string(r.body))
 	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
-	require.Equal(t, access.GrantRequest{GrantType: "client_credentials", ClientID: "id", ClientSecret: "s+e/c=r", Scope: "PRINCIPAL_ROLE:ALL"}, s.grant)
+	require.Equal(t, access.GrantRequest{GrantType: "client_credentials", ClientID: "id", ClientSecret: "s+e/c=r", Scope: "PRINCIPAL_ROLE:ALL", Origin: s.grant.Origin}, s.grant)
+	require.Equal(t, r.Header.Get("X-Request-ID"), s.grant.Origin.RequestID)
+	require.Equal(t, "127.0.0.1", s.grant.Origin.Address)
 }
 
 func TestCredentialsInTheBasicHeader(t *testing.T) {

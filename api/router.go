@@ -31,6 +31,9 @@ const (
 	DefaultRequestTimeout = time.Minute
 )
 
+// maxGovernanceBody is the largest body of the governance API, in bytes: a classification of some thousand columns.
+const maxGovernanceBody = 1 << 20
+
 // Authenticator answers who a bearer token belongs to; a token that opens nothing is fault.Unauthenticated.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Caller, error)
@@ -40,6 +43,8 @@ type Authenticator interface {
 type Limits struct {
 	BodyBytes      int64         // as sent, and again after inflation
 	RequestTimeout time.Duration // of the handler's context
+	InFlight       int           // requests served at once, probes aside; 0: no limit
+	PerSecond      int           // requests of one principal; 0: no limit
 }
 
 // Deps is what the router needs. Log, Authenticator, Catalog and Governance are required.
@@ -69,17 +74,17 @@ func Router(d Deps) http.Handler {
 
 	observe := newObserver(d.Log, d.Metrics, d.NewID)
 	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), secureHeaders,
-		limitBody(d.Limits.BodyBytes), inflateBody(d.Limits.BodyBytes), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
+		limitInFlight(d.Limits.InFlight), limitHead, limitBody(d.Limits.BodyBytes), inflateBody(d.Limits.BodyBytes), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)
 
-	known := authenticate(d.Authenticator)
+	known := then(authenticate(d.Authenticator), limitRate(d.Limits.PerSecond, time.Now), receive)
 	iceberg := catalog.New(d.Catalog)
 	for _, path := range []string{CatalogPath, TableCatalogPath} {
 		iceberg.Mount(e.Group(path, refuseDoubledVersion), known)
 	}
-	governance.New(d.Governance).Mount(e.Group(GovernancePath), known)
-	for path, h := range map[string]http.Handler{"/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.MetricsPage} {
+	governance.New(d.Governance).Mount(e.Group(GovernancePath, limitBody(maxGovernanceBody)), known)
+	for path, h := range map[string]http.Handler{"/": Index(), "/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.MetricsPage} {
 		if h != nil {
 			e.GET(path, gin.WrapH(h))
 			e.HEAD(path, gin.WrapH(h))

@@ -1,11 +1,8 @@
 package catalog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -34,25 +31,25 @@ func snapshotMode(raw string) (string, error) {
 }
 
 // answerLoaded writes a LoadTableResult around the document's own bytes: it is never encoded again.
-func answerLoaded(c *gin.Context, view core.TableView, mode string) {
+func (h *Handler) answerLoaded(c *gin.Context, view core.TableView, mode string) {
 	document := view.Document.Bytes
 	if mode == refsSnapshots {
 		document = view.Document.RefsOnlyBytes
 	}
-	answerMetadata(c, view.MetadataLocation, mode, document(), `,"config":{}}`)
+	answerMetadata(c, view.MetadataLocation, h.etagOf(c, view, mode), document(), `,"config":{}}`)
 }
 
 // answerCommitted writes a CommitTableResponse.
-func answerCommitted(c *gin.Context, view core.TableView) {
-	answerMetadata(c, view.MetadataLocation, allSnapshots, view.Document.Bytes(), "}")
+func (h *Handler) answerCommitted(c *gin.Context, view core.TableView) {
+	answerMetadata(c, view.MetadataLocation, h.etagOf(c, view, allSnapshots), view.Document.Bytes(), "}")
 }
 
-func answerMetadata(c *gin.Context, location, mode string, document []byte, tail string) {
+func answerMetadata(c *gin.Context, location, tag string, document []byte, tail string) {
 	head := make([]byte, 0, len(location)+64)
 	if location == "" { // staged: there is no file yet, and nothing a client could revalidate
 		head = append(head, `{"metadata":`...)
 	} else {
-		c.Header("ETag", etag(location, mode))
+		c.Header("ETag", tag)
 		head = append(head, `{"metadata-location":`...)
 		head = append(head, quoted(location)...)
 		head = append(head, `,"metadata":`...)
@@ -64,34 +61,4 @@ func answerMetadata(c *gin.Context, location, mode string, document []byte, tail
 func quoted(s string) []byte {
 	b, _ := json.Marshal(s) // a string is always encodable
 	return b
-}
-
-// etag changes with the metadata file, which is never overwritten, and differs by mode. It is weak because the same
-// answer may be sent compressed.
-func etag(location, mode string) string {
-	if location == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(mode + "\x00" + location))
-	return `W/"` + hex.EncodeToString(sum[:16]) + `"`
-}
-
-// matchesETag compares by RFC 9110's weak comparison; clients that send the tag without quotes count too.
-func matchesETag(headers []string, tag string) bool {
-	if tag == "" {
-		return false
-	}
-	want := opaqueTag(tag)
-	for _, header := range headers {
-		for sent := range strings.SplitSeq(header, ",") {
-			if sent = strings.TrimSpace(sent); sent == "*" || opaqueTag(sent) == want {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func opaqueTag(tag string) string {
-	return strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
 }

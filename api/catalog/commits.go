@@ -12,6 +12,12 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
+// What one request may ask for.
+const (
+	maxUpdates = 10000 // of one table, and as many requirements
+	maxTables  = 1000  // of one transaction
+)
+
 func (h *Handler) commitTable(c *gin.Context, s scope) error {
 	ident, err := pathTable(c)
 	if err != nil {
@@ -38,7 +44,7 @@ func (h *Handler) commitTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	answerCommitted(c, view)
+	h.answerCommitted(c, view)
 	return nil
 }
 
@@ -50,6 +56,9 @@ func (h *Handler) commitTransaction(c *gin.Context, s scope) error {
 	changes := body.Elements("table-changes")
 	if len(changes) == 0 {
 		body.Fail("table-changes", "must hold at least one table's commit")
+	}
+	if len(changes) > maxTables {
+		return fault.New(fault.Invalid, "A transaction is over at most %d tables. Split it.", maxTables)
 	}
 	in := make([]core.CommitInput, 0, len(changes))
 	for _, change := range changes {
@@ -73,6 +82,9 @@ func commitOf(body *wire.Fields, ident models.TableIdent) (core.CommitInput, err
 	requirements, updates := body.List("requirements"), body.List("updates")
 	if err := body.Err(); err != nil {
 		return core.CommitInput{}, err
+	}
+	if len(requirements) > maxUpdates || len(updates) > maxUpdates {
+		return core.CommitInput{}, fault.New(fault.Invalid, "A commit has at most %d requirements and %d updates. Split it.", maxUpdates, maxUpdates)
 	}
 	in := core.CommitInput{Table: ident}
 	var err error

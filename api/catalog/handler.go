@@ -3,11 +3,13 @@ package catalog
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
+	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -17,8 +19,20 @@ type Deps struct {
 	Resolver   Resolver
 	Namespaces Namespaces
 	Tables     Tables
+	Views      Views
 	Commits    Commits
 	OAuth      OAuth
+	Readable   Readable
+	Scans      Scans
+	Metrics    Metrics
+	Storage    Storage
+
+	Idempotency Idempotency // nil: Idempotency-Key is not offered
+	// NamespaceSeparator is offered to clients besides the unit separator, decoded; "": no other. A namespace level
+	// that contains it cannot be addressed.
+	NamespaceSeparator string
+	// CredentialEpoch changes when what a load under that delegation vends has to be fetched anew; nil: nothing is vended.
+	CredentialEpoch func(view core.TableView, delegation string) string
 }
 
 // Handler serves the Iceberg REST routes.
@@ -47,7 +61,7 @@ func (h *Handler) routes() []route {
 		tables     = namespace + "/tables"
 		table      = tables + "/{table}"
 	)
-	return []route{
+	own := []route{
 		{http.MethodGet, namespaces, h.listNamespaces},
 		{http.MethodPost, namespaces, h.createNamespace},
 		{http.MethodGet, namespace, h.loadNamespace},
@@ -61,9 +75,11 @@ func (h *Handler) routes() []route {
 		{http.MethodHead, table, h.tableExists},
 		{http.MethodPost, table, h.commitTable},
 		{http.MethodDelete, table, h.dropTable},
+		{http.MethodPost, table + "/unregister", h.unregisterTable},
 		{http.MethodPost, "/tables/rename", h.renameTable},
 		{http.MethodPost, "/transactions/commit", h.commitTransaction},
 	}
+	return slices.Concat(own, h.viewRoutes(), h.scanRoutes(), h.metricsRoutes(), h.functionRoutes(), h.storageRoutes())
 }
 
 // Mount adds the routes below /v1 to r. Every route but the token endpoint runs authenticate first. Each operation is
@@ -73,10 +89,12 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	v1.POST("/oauth/tokens", h.issueToken)
 	known := v1.Group("", authenticate)
 	known.GET("/config", wire.Handle(h.config))
-	for _, op := range h.routes() {
+	known.POST(legacySign, wire.DecodePath, h.inCatalog(h.signLegacy))
+	for _, op := range append(h.routes(), h.unlistedRoutes()...) {
 		path := ginPath(op.path)
-		known.Handle(op.method, "/:prefix"+path, wire.DecodePath, h.inCatalog(op.serve))
-		known.Handle(op.method, path, wire.DecodePath, h.inCatalog(op.serve))
+		serve := h.inCatalog(h.once(op))
+		known.Handle(op.method, "/:prefix"+path, wire.DecodePath, serve)
+		known.Handle(op.method, path, wire.DecodePath, serve)
 	}
 }
 
@@ -88,6 +106,9 @@ func ginPath(path string) string {
 func (h *Handler) inCatalog(serve func(*gin.Context, scope) error) gin.HandlerFunc {
 	return wire.Handle(func(c *gin.Context) error {
 		s := scope{ctx: c.Request.Context(), caller: wire.Caller(c)}
+		if h.NamespaceSeparator != "" {
+			c.Set(separatorKey, h.NamespaceSeparator)
+		}
 		var err error
 		if s.cat, err = h.Resolver.Resolve(s.ctx, s.caller, c.Param("prefix")); err != nil {
 			return err

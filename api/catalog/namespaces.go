@@ -29,7 +29,7 @@ func (h *Handler) listNamespaces(c *gin.Context, s scope) error {
 	var parent []string
 	var err error
 	if joined := c.Query("parent"); joined != "" {
-		if parent, err = splitLevels(joined); err != nil {
+		if parent, err = levelsOf(c, joined); err != nil {
 			return err
 		}
 	}
@@ -46,16 +46,21 @@ func (h *Handler) listNamespaces(c *gin.Context, s scope) error {
 	})
 }
 
-func (h *Handler) createNamespace(c *gin.Context, s scope) error {
+func namespaceInput(c *gin.Context) (core.NamespaceInput, error) {
 	body, err := wire.ReadObject(c)
+	if err != nil {
+		return core.NamespaceInput{}, err
+	}
+	in := core.NamespaceInput{Levels: body.Strings("namespace"), Properties: body.OptionalStringMap("properties")}
+	return in, body.Err()
+}
+
+func (h *Handler) createNamespace(c *gin.Context, s scope) error {
+	in, err := namespaceInput(c)
 	if err != nil {
 		return err
 	}
-	in := core.NamespaceInput{Levels: body.Strings("namespace"), Properties: body.OptionalStringMap("properties")}
-	if err := body.Err(); err != nil {
-		return err
-	}
-	if err := checkLevels(in.Levels); err != nil {
+	if err := h.checkAddressable(in.Levels); err != nil {
 		return err
 	}
 	ns, err := h.Namespaces.CreateNamespace(s.ctx, s.caller, s.cat, in)
@@ -120,6 +125,10 @@ func (h *Handler) updateProperties(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
+	return answerProperties(c, done)
+}
+
+func answerProperties(c *gin.Context, done core.PropertiesResult) error {
 	return wire.JSON(c, http.StatusOK, propertiesAnswer{
 		Updated: orEmpty(done.Updated), Removed: orEmpty(done.Removed), Missing: orEmpty(done.Missing),
 	})

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 
 	"github.com/gin-gonic/gin"
 
@@ -54,7 +55,11 @@ func (h *Handler) issueToken(c *gin.Context) {
 	_ = wire.JSON(c, refusal.Status, oauthErrorAnswer{Error: refusal.Code, Description: refusal.Description})
 }
 
+// maxForm is the largest body of the token endpoint, in bytes: who asks there is not known yet.
+const maxForm = 64 << 10
+
 func (h *Handler) grant(c *gin.Context) (access.AccessGrant, error) {
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
 	form, err := readForm(c.Request)
 	if err != nil {
 		return access.AccessGrant{}, err
@@ -66,6 +71,7 @@ func (h *Handler) grant(c *gin.Context) (access.AccessGrant, error) {
 		SubjectToken:     form.Get("subject_token"),
 		SubjectTokenType: form.Get("subject_token_type"),
 		Scope:            form.Get("scope"),
+		Origin:           wire.Origin(c),
 	}
 	if id, secret, ok := c.Request.BasicAuth(); ok {
 		in.ClientID, in.ClientSecret = formDecoded(id), formDecoded(secret)
@@ -83,7 +89,7 @@ func readForm(r *http.Request) (url.Values, error) {
 		return nil, invalidRequest("Send the parameters as application/x-www-form-urlencoded.")
 	}
 	if err := r.ParseForm(); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, wire.ReadError(err)
 		}
 		return nil, invalidRequest("The form could not be decoded.")

@@ -60,7 +60,7 @@ func (h *Handler) createTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	answerLoaded(c, view, allSnapshots)
+	h.answerLoaded(c, view, allSnapshots)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (h *Handler) registerTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	answerLoaded(c, view, allSnapshots)
+	h.answerLoaded(c, view, allSnapshots)
 	return nil
 }
 
@@ -103,13 +103,13 @@ func (h *Handler) loadTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	if tag := etag(view.MetadataLocation, mode); matchesETag(c.Request.Header.Values("If-None-Match"), tag) {
+	if tag := h.etagOf(c, view, mode); matchesETag(c.Request.Header.Values("If-None-Match"), tag) {
 		c.Header("ETag", tag)
 		c.Header("Cache-Control", revalidate)
 		c.Status(http.StatusNotModified)
 		return nil
 	}
-	answerLoaded(c, view, mode)
+	h.answerLoaded(c, view, mode)
 	return nil
 }
 
@@ -137,6 +137,19 @@ func (h *Handler) dropTable(c *gin.Context, s scope) error {
 		return err
 	}
 	return wire.NoContent(c)
+}
+
+func (h *Handler) unregisterTable(c *gin.Context, s scope) error {
+	ident, err := pathTable(c)
+	if err != nil {
+		return err
+	}
+	view, err := h.Tables.UnregisterTable(s.ctx, s.caller, s.cat, ident)
+	if err != nil {
+		return err
+	}
+	h.answerCommitted(c, view)
+	return nil
 }
 
 // purgeRequested reads the flag as Java (true) and as Python (True) spell it.

@@ -14,6 +14,8 @@ type Deps struct {
 	Policies Policies
 	Tables   Tables
 	Records  Records
+	Drops    Drops
+	Metrics  Metrics
 	Now      func() time.Time
 }
 
@@ -23,23 +25,28 @@ type Handler struct{ Deps }
 // New makes a Handler.
 func New(d Deps) *Handler { return &Handler{Deps: d} }
 
-// Mount adds the routes to r, each behind authenticate.
+// Mount adds the routes to r, each behind authenticate, with the query parameters that it takes.
 func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g := r.Group("", authenticate, wire.DecodePath)
-	g.GET("/whoami", wire.Handle(h.whoami))
+	g.GET("/whoami", takes(h.whoami))
 
-	g.POST("/tokens", wire.Handle(h.mintToken))
-	g.GET("/tokens", wire.Handle(h.listTokens))
-	g.DELETE("/tokens/:id", wire.Handle(h.revokeToken))
+	g.POST("/tokens", takes(h.mintToken))
+	g.GET("/tokens", takes(h.listTokens, "limit", "after"))
+	g.DELETE("/tokens/:id", takes(h.revokeToken))
 
-	g.GET("/tables", wire.Handle(h.listTables))
-	g.GET("/tables/:ref", wire.Handle(h.showTable))
-	g.PUT("/tables/:ref/write-policy", wire.Handle(h.setWritePolicy))
-	g.PUT("/tables/:ref/classification", wire.Handle(h.setClassification))
-	g.POST("/tables/:ref/reconcile", wire.Handle(h.reconcile))
-	g.PUT("/namespaces/:ref/default-write-policy", wire.Handle(h.setNamespacePolicy))
-	g.PUT("/catalogs/:ref/default-write-policy", wire.Handle(h.setCatalogPolicy))
+	g.GET("/tables", takes(h.listTables, "catalog", "limit", "after"))
+	g.GET("/tables/:ref", takes(h.showTable))
+	g.PUT("/tables/:ref/write-policy", takes(h.setWritePolicy))
+	g.PUT("/tables/:ref/classification", takes(h.setClassification))
+	g.PUT("/tables/:ref/protection", takes(h.setProtection))
+	g.POST("/tables/:ref/reconcile", takes(h.reconcile))
+	g.GET("/dropped-tables", takes(h.listDropped, "catalog", "state", "limit", "after"))
+	g.POST("/dropped-tables/:id/undrop", takes(h.undropTable))
+	g.POST("/dropped-tables/:id/forget", takes(h.forgetTable))
+	g.PUT("/namespaces/:ref/default-write-policy", takes(h.setNamespacePolicy))
+	g.PUT("/catalogs/:ref/default-write-policy", takes(h.setCatalogPolicy))
 
-	g.GET("/commits", wire.Handle(h.listCommits))
-	g.GET("/audit", wire.Handle(h.listAudit))
+	g.GET("/commits", takes(h.listCommits, "table", "limit", "after"))
+	g.GET("/audit", takes(h.listAudit, "type", "table", "principal", "catalog", "since", "limit", "after"))
+	g.GET("/metrics-reports", takes(h.listMetrics, "table", "type", "limit", "after"))
 }

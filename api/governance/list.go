@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
 )
 
 const (
@@ -58,14 +59,18 @@ func beforeOf(c *gin.Context) (int64, error) {
 	return n, nil
 }
 
-func sinceOf(c *gin.Context) (time.Time, error) {
+// sinceOf reads ?since=: a time, or how long ago that was.
+func (h *Handler) sinceOf(c *gin.Context) (time.Time, error) {
 	raw := c.Query("since")
 	if raw == "" {
 		return time.Time{}, nil
 	}
+	if age, err := models.ParseDuration(raw); err == nil && age > 0 {
+		return h.Now().Add(-age), nil
+	}
 	at, err := time.Parse(time.RFC3339, raw)
 	if err != nil {
-		return time.Time{}, fault.New(fault.Invalid, "The parameter since must be a time such as 2026-01-31T08:00:00Z (RFC 3339).")
+		return time.Time{}, fault.New(fault.Invalid, "The parameter since must be a time such as 2026-01-31T08:00:00Z (RFC 3339), or an age such as 24h or 7d.")
 	}
 	return at, nil
 }

@@ -94,13 +94,16 @@ func (h *Handler) setClassification(c *gin.Context) error {
 	return h.answerTable(c, state, err)
 }
 
+// maxTag is the longest tag of a column, in characters.
+const maxTag = 256
+
 func readColumn(column *wire.Fields) models.ColumnGovernance {
 	column.Only("sensitivity", "tag", "mask")
 	mask, err := models.ParseMask(column.OptionalString("mask"))
 	if err != nil {
 		column.Fail("mask", "is wrong: %s", err)
 	}
-	return models.ColumnGovernance{Sensitivity: readLevel(column, "sensitivity"), Tag: column.OptionalString("tag"), Mask: mask}
+	return models.ColumnGovernance{Sensitivity: readLevel(column, "sensitivity"), Tag: column.Text("tag", maxTag), Mask: mask}
 }
 
 // readLevel reads an optional level.

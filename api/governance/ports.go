@@ -16,7 +16,7 @@ import (
 type Tokens interface {
 	// MintToken gives the token and the secret that is shown once.
 	MintToken(ctx context.Context, caller policy.Caller, in access.MintInput) (models.Token, string, error)
-	// ListTokens gives tokens by id, those after the given one.
+	// ListTokens gives tokens, newest first, those that follow the one with the id after.
 	ListTokens(ctx context.Context, caller policy.Caller, after string, limit int) ([]access.TokenView, error)
 	RevokeToken(ctx context.Context, caller policy.Caller, id string) error
 }
@@ -27,6 +27,16 @@ type Policies interface {
 	// SetDefaultWritePolicy takes a catalog's name, or a namespace as catalog.level.level.
 	SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error
 	SetGovernance(ctx context.Context, caller policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error)
+}
+
+// Drops protects tables against being dropped, and takes drops back.
+type Drops interface {
+	SetProtection(ctx context.Context, caller policy.Caller, ref string, protected bool) (models.TableState, error)
+	// DroppedTables gives the drops that the caller may know of, newest first.
+	DroppedTables(ctx context.Context, caller policy.Caller, catalog string, filter models.DroppedFilter) (core.ListPage[core.DroppedView], error)
+	// UndropTable brings a table back under its name, or another.
+	UndropTable(ctx context.Context, caller policy.Caller, id string, as *models.TableIdent) (models.TableState, error)
+	ForgetTable(ctx context.Context, caller policy.Caller, id string) error
 }
 
 // Tables shows tables as their governors see them, and asks for a reconciliation.
@@ -43,6 +53,6 @@ type Tables interface {
 // Records are the commit ledger and the audit.
 type Records interface {
 	// Commits gives ledger rows, newest first, of the table ref; "" for every table.
-	Commits(ctx context.Context, caller policy.Caller, ref string, filter models.CommitFilter) ([]models.Commit, error)
+	Commits(ctx context.Context, caller policy.Caller, ref string, filter models.CommitFilter) ([]core.CommitView, error)
 	AuditEvents(ctx context.Context, caller policy.Caller, filter models.AuditFilter) ([]models.AuditEvent, error)
 }

@@ -2,21 +2,24 @@ package governance
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
 	"github.com/sluice-data/sluice/api/wire"
+	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
 
 type commitAnswer struct {
 	ID               string              `json:"id"`
-	Table            string              `json:"table"` // with its namespace, as of the commit
+	Ref              string              `json:"ref"` // of the table, as of the commit
+	Catalog          string              `json:"catalog"`
+	Table            string              `json:"table"` // with its namespace
 	TableUUID        string              `json:"tableUuid"`
 	SnapshotID       string              `json:"snapshotId"`
 	ParentSnapshotID *string             `json:"parentSnapshotId"`
@@ -45,6 +48,7 @@ type auditAnswer struct {
 	At         time.Time        `json:"at"`
 	Principal  string           `json:"principal"`
 	TokenID    string           `json:"tokenId,omitempty"`
+	Ref        string           `json:"ref,omitempty"` // of the table, view, namespace or catalog it is about
 	Catalog    string           `json:"catalog,omitempty"`
 	Namespace  string           `json:"namespace,omitempty"`
 	Table      string           `json:"table,omitempty"`
@@ -70,12 +74,13 @@ func (h *Handler) listCommits(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return wire.JSON(c, http.StatusOK, listOf(rows, limit, commitOf, func(m models.Commit) string { return strconv.FormatInt(m.ID, 10) }))
+	return wire.JSON(c, http.StatusOK, listOf(rows, limit, commitOf, func(m core.CommitView) string { return strconv.FormatInt(m.ID, 10) }))
 }
 
-func commitOf(m models.Commit) commitAnswer {
+func commitOf(m core.CommitView) commitAnswer {
 	out := commitAnswer{
-		ID: strconv.FormatInt(m.ID, 10), Table: m.TableName, TableUUID: m.TableUUID,
+		ID: strconv.FormatInt(m.ID, 10), Ref: refOf(m.CatalogName, "", m.TableName), Catalog: m.CatalogName,
+		Table: m.TableName, TableUUID: m.TableUUID,
 		SnapshotID: strconv.FormatInt(m.SnapshotID, 10), ParentSnapshotID: idString(m.ParentSnapshotID),
 		SequenceNumber: m.SequenceNumber, Branch: m.Ref, Operation: m.Operation, Summary: m.Summary.V,
 		MetadataLocation: m.MetadataLocation, Kind: m.Kind, Writer: m.Writer.V, CommittedAt: m.CommittedAt,
@@ -90,7 +95,7 @@ func commitOf(m models.Commit) commitAnswer {
 }
 
 func (h *Handler) listAudit(c *gin.Context) error {
-	filter, err := auditFilter(c)
+	filter, err := h.auditFilter(c)
 	if err != nil {
 		return err
 	}
@@ -101,16 +106,19 @@ func (h *Handler) listAudit(c *gin.Context) error {
 	return wire.JSON(c, http.StatusOK, listOf(rows, filter.Limit, auditOf, func(e models.AuditEvent) string { return strconv.FormatInt(e.ID, 10) }))
 }
 
-func auditFilter(c *gin.Context) (models.AuditFilter, error) {
-	filter := models.AuditFilter{Type: models.AuditType(c.Query("type")), Principal: c.Query("principal"), Catalog: c.Query("catalog")}
+func (h *Handler) auditFilter(c *gin.Context) (models.AuditFilter, error) {
+	filter := models.AuditFilter{Principal: c.Query("principal"), Catalog: c.Query("catalog")}
 	var err error
+	if filter.Type, err = knownType(c.Query("type")); err != nil {
+		return filter, err
+	}
 	if filter.Limit, err = limitOf(c); err != nil {
 		return filter, err
 	}
 	if filter.Before, err = beforeOf(c); err != nil {
 		return filter, err
 	}
-	if filter.Since, err = sinceOf(c); err != nil {
+	if filter.Since, err = h.sinceOf(c); err != nil {
 		return filter, err
 	}
 	table := c.Query("table")
@@ -122,18 +130,47 @@ func auditFilter(c *gin.Context) (models.AuditFilter, error) {
 		return filter, nil
 	}
 	// Events outlive their table, so the ref is matched by its names and not looked up.
-	catalog, name, _ := strings.Cut(table, ".")
-	if catalog == "" || name == "" || filter.Catalog != "" && filter.Catalog != catalog {
-		return filter, fault.New(fault.Invalid, "The parameter table must be catalog.namespace.table, in the catalog asked for, or a table UUID.")
+	catalog, ident, err := core.SplitRef(table)
+	if err != nil {
+		return filter, err
 	}
-	filter.Catalog, filter.Table = catalog, name
+	if filter.Catalog != "" && filter.Catalog != catalog {
+		return filter, fault.New(fault.Invalid, "The parameters contradict each other: %s is not in the catalog %s.", table, filter.Catalog)
+	}
+	filter.Catalog, filter.Table = catalog, ident.String()
 	return filter, nil
+}
+
+// knownType refuses a type that no event has: a typing mistake would look like an audit without such events.
+func knownType(name string) (models.AuditType, error) {
+	types := models.AuditTypes()
+	if name == "" || slices.Contains(types, models.AuditType(name)) {
+		return models.AuditType(name), nil
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return "", fault.New(fault.Invalid, "There is no event %q. %s.", name, likely(name, names))
+}
+
+// refOf names what an event or a commit is about as commands and routes take it: the most particular of the names.
+func refOf(catalog, namespace, table string) string {
+	switch {
+	case catalog == "":
+		return ""
+	case table != "":
+		return catalog + "." + table
+	case namespace != "":
+		return catalog + "." + namespace
+	}
+	return catalog
 }
 
 func auditOf(e models.AuditEvent) auditAnswer {
 	out := auditAnswer{
 		ID: strconv.FormatInt(e.ID, 10), EventID: e.EventID, Type: e.Type, At: e.At, Principal: e.Principal,
-		TokenID: e.TokenID, Catalog: e.Catalog, Namespace: e.Namespace, Table: e.Table, TableUUID: e.TableUUID,
+		TokenID: e.TokenID, Ref: refOf(e.Catalog, e.Namespace, e.Table), Catalog: e.Catalog, Namespace: e.Namespace, Table: e.Table, TableUUID: e.TableUUID,
 		SnapshotID: idString(e.SnapshotID), Allowed: e.Allowed, Reason: e.Reason, RequestID: e.RequestID,
 		Address: e.Address, Details: e.Details.V,
 	}

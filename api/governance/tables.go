@@ -17,6 +17,7 @@ type tableAnswer struct {
 	Namespace          []string                           `json:"namespace"`
 	Name               string                             `json:"name"`
 	WritePolicy        models.WritePolicy                 `json:"writePolicy"`
+	Protected          bool                               `json:"protected"`
 	Classification     models.Classification              `json:"classification"`
 	IdentityColumns    []string                           `json:"identityColumns"`
 	Columns            map[string]models.ColumnGovernance `json:"columns"`
@@ -78,7 +79,7 @@ func (h *Handler) tableOf(s models.TableState) tableAnswer {
 	out := tableAnswer{
 		UUID: t.UUID, Catalog: s.CatalogName, Namespace: orEmpty(levels), Name: t.Name,
 		Ref:         s.CatalogName + "." + models.TableIdent{Namespace: levels, Name: t.Name}.String(),
-		WritePolicy: t.WritePolicy, Classification: t.Classification,
+		WritePolicy: t.WritePolicy, Protected: t.Protected, Classification: t.Classification,
 		IdentityColumns: orEmpty(t.IdentityColumns.V), Columns: t.Columns.V,
 		RowCount: t.RowCount, CurrentSnapshotID: idString(t.CurrentSnapshotID), RecordedSnapshotID: idString(t.RecordedSnapshotID),
 		PendingCommits: s.PendingCommits, Location: t.Location, FormatVersion: t.FormatVersion,

@@ -2,16 +2,14 @@ package governance
 
 import (
 	"encoding/json"
-	"math"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
 	"github.com/sluice-data/sluice/internal/access"
+	"github.com/sluice-data/sluice/models"
 )
 
 type mintedAnswer struct {
@@ -21,6 +19,7 @@ type mintedAnswer struct {
 	Principal string     `json:"principal"`
 	Catalog   string     `json:"catalog"`
 	CanWrite  bool       `json:"canWrite"`
+	CanGovern bool       `json:"canGovern"`
 	ExpiresAt *time.Time `json:"expiresAt"`
 	Hint      string     `json:"hint"`
 }
@@ -32,6 +31,7 @@ type tokenAnswer struct {
 	Principal  string     `json:"principal"`
 	Catalog    string     `json:"catalog"`
 	CanWrite   bool       `json:"canWrite"`
+	CanGovern  bool       `json:"canGovern"`
 	CreatedBy  string     `json:"createdBy"`
 	CreatedAt  time.Time  `json:"createdAt"`
 	ExpiresAt  *time.Time `json:"expiresAt"`
@@ -43,6 +43,7 @@ type whoamiAnswer struct {
 	Principal string `json:"principal"`
 	TokenID   string `json:"tokenId"`
 	CanWrite  bool   `json:"canWrite"`
+	CanGovern bool   `json:"canGovern"`
 	Catalog   string `json:"catalog"` // "" for every catalog
 }
 
@@ -52,12 +53,13 @@ func (h *Handler) mintToken(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	body.Only("principal", "catalog", "name", "canWrite", "expiresIn")
+	body.Only("principal", "catalog", "name", "canWrite", "canGovern", "expiresIn")
 	in := access.MintInput{
 		Principal: body.OptionalString("principal"),
 		Catalog:   body.OptionalString("catalog"),
 		Name:      body.OptionalString("name"),
 		CanWrite:  body.Bool("canWrite"),
+		CanGovern: body.Bool("canGovern"),
 		ExpiresIn: expiresIn(body),
 	}
 	if err := body.Err(); err != nil {
@@ -78,7 +80,7 @@ func (h *Handler) mintToken(c *gin.Context) error {
 	}
 	return wire.JSON(c, http.StatusCreated, mintedAnswer{
 		ID: token.ID, Token: secret, Name: token.Name, Principal: in.Principal, Catalog: in.Catalog,
-		CanWrite: token.CanWrite, ExpiresAt: token.ExpiresAt, Hint: token.Hint,
+		CanWrite: token.CanWrite, CanGovern: token.CanGovern, ExpiresAt: token.ExpiresAt, Hint: token.Hint,
 	})
 }
 
@@ -97,26 +99,12 @@ func expiresIn(body *wire.Fields) time.Duration {
 	} else {
 		text += "s"
 	}
-	d, ok := parseDuration(text)
-	if !ok || d <= 0 {
+	d, err := models.ParseDuration(text)
+	if err != nil || d <= 0 {
 		body.Fail(field, want)
 		return 0
 	}
 	return d
-}
-
-// parseDuration is time.ParseDuration with days.
-func parseDuration(text string) (time.Duration, bool) {
-	const day = 24 * time.Hour
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseInt(days, 10, 64)
-		if err != nil || n < 0 || n > math.MaxInt64/int64(day) {
-			return 0, false
-		}
-		return time.Duration(n) * day, true
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil
 }
 
 func (h *Handler) listTokens(c *gin.Context) error {
@@ -133,7 +121,7 @@ func (h *Handler) listTokens(c *gin.Context) error {
 
 func tokenOf(t access.TokenView) tokenAnswer {
 	return tokenAnswer{
-		ID: t.ID, Name: t.Name, Hint: t.Hint, Principal: t.Principal, Catalog: t.Catalog, CanWrite: t.CanWrite,
+		ID: t.ID, Name: t.Name, Hint: t.Hint, Principal: t.Principal, Catalog: t.Catalog, CanWrite: t.CanWrite, CanGovern: t.CanGovern,
 		CreatedBy: t.CreatedBy, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
 	}
 }
@@ -147,7 +135,7 @@ func (h *Handler) revokeToken(c *gin.Context) error {
 
 func (h *Handler) whoami(c *gin.Context) error {
 	caller := wire.Caller(c)
-	out := whoamiAnswer{Principal: caller.Principal, TokenID: caller.TokenID, CanWrite: !caller.ReadOnly}
+	out := whoamiAnswer{Principal: caller.Principal, TokenID: caller.TokenID, CanWrite: !caller.ReadOnly, CanGovern: caller.CanGovern}
 	var err error
 	if out.Catalog, err = h.ownCatalog(c); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sluice-data/sluice/internal/fault"
 )
@@ -38,6 +40,17 @@ func (f *Fields) Only(names ...string) {
 	}
 }
 
+// Names gives the names of the fields that are there and not null, in order.
+func (f *Fields) Names() []string {
+	out := make([]string, 0, len(f.members))
+	for _, name := range slices.Sorted(maps.Keys(f.members)) {
+		if f.Has(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Has tells whether the field is there and not null.
 func (f *Fields) Has(name string) bool {
 	raw, ok := f.members[name]
@@ -57,6 +70,20 @@ func (f *Fields) String(name string) string {
 
 // OptionalString gives a string, "" when absent.
 func (f *Fields) OptionalString(name string) string { return optional[string](f, name, "a string") }
+
+// Text gives a string for people, "" when absent: of at most so many characters, all of them printable.
+func (f *Fields) Text(name string, longest int) string {
+	s := f.OptionalString(name)
+	if utf8.RuneCountInString(s) > longest {
+		f.Fail(name, "must have at most %d characters", longest)
+		return ""
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		f.Fail(name, "must have printable characters and spaces only")
+		return ""
+	}
+	return s
+}
 
 // Bool gives a boolean, false when absent.
 func (f *Fields) Bool(name string) bool { return optional[bool](f, name, "true or false") }
@@ -93,6 +120,7 @@ func (f *Fields) OptionalStringMap(name string) map[string]string {
 	if raw = optional[map[string]json.RawMessage](f, name, "an object of strings"); raw == nil {
 		return nil
 	}
+	f.once(name, f.members[name], len(raw))
 	out := make(map[string]string, len(raw))
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		var s *string
@@ -153,6 +181,9 @@ func (f *Fields) Nested(name string) *Fields {
 // Map gives the objects of an object by their names; empty when absent.
 func (f *Fields) Map(name string) map[string]*Fields {
 	raw := optional[map[string]json.RawMessage](f, name, "an object")
+	if raw != nil {
+		f.once(name, f.members[name], len(raw))
+	}
 	out := make(map[string]*Fields, len(raw))
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		out[key] = f.element(name+"."+key, raw[key])
@@ -183,8 +214,16 @@ func (f *Fields) within(name string, raw json.RawMessage) *Fields {
 	if raw != nil {
 		// The body was valid JSON as a whole and raw is an object of it: this cannot fail.
 		_ = json.Unmarshal(raw, &inner.members)
+		f.once(name, raw, len(inner.members))
 	}
 	return inner
+}
+
+// once refuses an object of a field that has a member twice: readers differ in which of them they take.
+func (f *Fields) once(name string, raw json.RawMessage, distinct int) {
+	if twice := repeated(raw, distinct); twice != "" {
+		f.Fail(name+"."+twice, "is given more than once; send each field once")
+	}
 }
 
 func optional[T any](f *Fields, name, want string) T {
