@@ -1,11 +1,13 @@
 # The whole product in one image: sluice serve, api, worker, migrate and the clients.
+# docker build --build-arg VERSION=$(git describe --tags --always --dirty) .
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
+ARG VERSION=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /out/sluice ./cmd/sluice
+    CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X github.com/sluice-data/sluice/internal/telemetry.version=${VERSION}" -o /out/sluice ./cmd/sluice
 
 FROM alpine:3.22
 RUN apk add --no-cache ca-certificates tzdata \

@@ -1,6 +1,7 @@
 # Sluice: `make help` lists what there is.
 GO ?= go
 PKGS := ./...
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOVULNCHECK := $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -11,7 +12,7 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 build: ## build the sluice binary into bin/
-	$(GO) build -trimpath -ldflags '-s -w' -o bin/sluice ./cmd/sluice
+	$(GO) build -trimpath -ldflags '-s -w -X github.com/sluice-data/sluice/internal/telemetry.version=$(VERSION)' -o bin/sluice ./cmd/sluice
 
 lint: ## golangci-lint, with the import table
 	$(GOLANGCI) run $(PKGS)

@@ -24,7 +24,8 @@ func (c *cli) apiCommand() *cobra.Command {
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runAPI(cmd.Context()) },
 	}
-	c.bindAll(cmd, config.External)
+	c.bindAll(cmd, config.External, config.Serving)
+	hideData(cmd)
 	return cmd
 }
 
@@ -33,6 +34,8 @@ func (c *cli) runAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	stopped := func() {}
+	defer func() { stopped() }()
 	defer b.close()
 	options, err := externalTemporal(c.cfg.Temporal, b.log)
 	if err != nil {
@@ -48,8 +51,12 @@ func (c *cli) runAPI(ctx context.Context) error {
 		return err
 	}
 	defer server.drain(apiDrain)
+	defer b.pruneKeys()()
 	cat := b.newCatalog(workflows.NewStarter(temporal, b.store), nil)
-	server.use(b.router(cat, b.databaseCheck()))
+	defer finish(cat)
+	server.use(b.router(cat, b.writeChecks()...))
 	b.log.Info("the API is ready", "address", server.listener.Addr().String())
-	return waitFor(ctx, server, nil)
+	err = waitFor(ctx, server, nil)
+	stopped = b.stopping()
+	return err
 }

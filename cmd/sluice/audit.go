@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-data/sluice/models"
 )
 
 func (c *cli) auditCommand() *cobra.Command {
@@ -21,30 +22,27 @@ func (c *cli) auditListCommand() *cobra.Command {
 		Example: "  sluice audit list --type table.commit_denied --since 24h --all -o json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
+			given := map[string]string{}
 			for name, value := range filters {
-				if *value != "" {
-					query.Set(name, *value)
-				}
+				given[name] = *value
 			}
-			since, err := sinceTime(*filters["since"], time.Now())
-			if err != nil {
+			var err error
+			if given["since"], err = sinceTime(given["since"], time.Now()); err != nil {
 				return usageError{err}
 			}
-			if since != "" {
-				query.Set("since", since)
-			}
-			return c.list(cmd.Context(), []string{"audit"}, query, o, columns{
-				{"AT", "at"}, {"EVENT", "type"}, {"ALLOWED", "allowed"}, {"PRINCIPAL", "principal"}, {"TABLE", "table"},
-				{"SNAPSHOT", "snapshotId"}, {"REASON", "reason"},
+			o.prepare = func(row map[string]any) { row["detail"] = auditDetail(row) }
+			return c.list(cmd.Context(), []string{"audit"}, filled(given), o, columns{
+				{"AT", "at"}, {"EVENT", "type"}, {"ALLOWED", "allowed"}, {"PRINCIPAL", "principal"}, {"TARGET", "ref"},
+				{"SNAPSHOT", "snapshotId"}, {"DETAIL", "detail"},
 			})
 		},
 	}
 	for name, usage := range map[string]string{
 		"type":      "of this kind, such as table.commit_denied",
 		"table":     "on this table: catalog.namespace.table or a table UUID",
+		"catalog":   "on this catalog and what is in it",
 		"principal": "of this principal",
-		"since":     "not older than this: a time such as 2026-01-31T12:00:00Z, or an age such as 24h",
+		"since":     "not older than this: a time such as 2026-01-31T12:00:00Z, or an age such as 24h or 7d",
 	} {
 		filters[name] = cmd.Flags().String(name, "", usage)
 	}
@@ -58,12 +56,12 @@ func sinceTime(text string, now time.Time) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	if age, err := time.ParseDuration(text); err == nil && age > 0 {
+	if age, err := models.ParseDuration(text); err == nil && age > 0 {
 		return now.Add(-age).UTC().Format(time.RFC3339), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return "", fmt.Errorf("since %q is neither a time such as 2026-01-31T12:00:00Z nor an age such as 24h", text)
+		return "", fmt.Errorf("since %q is neither a time such as 2026-01-31T12:00:00Z nor an age such as 24h or 7d", text)
 	}
 	return at.UTC().Format(time.RFC3339), nil
 }

@@ -13,7 +13,8 @@ import (
 
 // The files in the data folder that hold secrets, both of mode 0600.
 const (
-	// bootstrapName exists while everything works, with the current addresses: scripts wait for it.
+	// bootstrapName exists while everything works, with the current addresses: scripts wait for it. After a kill it is
+	// left behind, and then it is believed no more: see runningServe.
 	bootstrapName = "bootstrap.json"
 	// credentialsName keeps the root secrets over restarts; the database has only their hashes.
 	credentialsName = "credentials.json"
@@ -55,9 +56,6 @@ func readBootstrapFile(folder string) (bootstrapFile, error) {
 	var b bootstrapFile
 	path := filepath.Join(folder, bootstrapName)
 	data, err := os.ReadFile(path) //nolint:gosec // in the folder the user named
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, fmt.Errorf("%s does not exist", path)
-	}
 	if err != nil {
 		return b, err
 	}
@@ -65,6 +63,19 @@ func readBootstrapFile(folder string) (bootstrapFile, error) {
 		return b, fmt.Errorf("%s is damaged: restart `sluice serve`, which writes it anew", path)
 	}
 	return b, nil
+}
+
+// runningServe gives the addresses and credentials of the serve that runs on the folder. Whoever has the port of one
+// that was killed must not be sent root's token, so that the file counts only while the lock is held.
+func runningServe(folder string) (bootstrapFile, error) {
+	if !folderInUse(folder) {
+		return bootstrapFile{}, fmt.Errorf("no `sluice serve` runs on %s", folder)
+	}
+	b, err := readBootstrapFile(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("`sluice serve` on %s is still starting, or stopping", folder)
+	}
+	return b, err
 }
 
 // credentials gives the root secrets of an earlier start; ok is false when there are none.
@@ -86,8 +97,8 @@ func (d *dataFolder) saveCredentials(creds rootCredentials) error {
 	return writeJSONFile(d.file(credentialsName), creds)
 }
 
-// withdraw removes bootstrap.json, whose addresses are not yet those of a running serve. Its secrets are kept where
-// the file of their own was lost.
+// withdraw removes bootstrap.json, whose addresses are not yet, or no more, those of a running serve. Its secrets are
+// kept where the file of their own was lost.
 func (d *dataFolder) withdraw() error {
 	old, err := readBootstrapFile(d.path)
 	if err == nil && old.ClientSecret != "" {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,12 +32,12 @@ type apiClient struct {
 }
 
 func (c *cli) clientFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.uri, "uri", "", "address of Sluice, such as http://127.0.0.1:8181 (SLUICE_URI; default: from bootstrap.json in the data folder)")
+	cmd.Flags().StringVar(&c.uri, "uri", "", "address of Sluice or of one of its APIs, such as http://127.0.0.1:8181 (SLUICE_URI; default: from bootstrap.json in the data folder)")
 	cmd.Flags().StringVar(&c.token, "token", "", "bearer token (SLUICE_TOKEN; default: from bootstrap.json in the data folder)")
 	c.outputFlag(cmd)
 }
 
-// client finds out whom to call: flags, else the environment, else the file that serve wrote.
+// client finds out whom to call: flags, else the environment, else the file that a running serve wrote.
 func (c *cli) client() (*apiClient, error) {
 	uri, token := c.uri, c.token
 	if uri == "" {
@@ -48,29 +46,31 @@ func (c *cli) client() (*apiClient, error) {
 	if token == "" {
 		token, _ = c.lookupEnv(config.EnvPrefix + "TOKEN")
 	}
-	if uri == "" || token == "" {
-		b, err := readBootstrapFile(c.cfg.DataDir)
-		if err != nil {
-			return nil, fmt.Errorf("no address and token to call: start `sluice serve`, name its folder with --data, or give --uri and --token: %w", err)
+	base := ""
+	if uri != "" {
+		var err error
+		if base, err = governanceBase(uri); err != nil {
+			return nil, err
 		}
-		// A token goes to the server it is for, never to another that only --uri names.
-		if token == "" && uri != "" && governanceBase(uri) != b.GovernanceURI {
-			return nil, usageError{errors.New("--uri names another server than bootstrap.json is of: give --token too")}
+	}
+	if base == "" || token == "" {
+		b, err := runningServe(c.cfg.DataDir)
+		switch {
+		case err != nil && base != "":
+			return nil, fmt.Errorf("no token for %s: give --token or set SLUICE_TOKEN (%w)", uri, err)
+		case err != nil:
+			return nil, fmt.Errorf("no address and token to call: start `sluice serve`, name its folder with --data, or give --uri and --token (%w)", err)
+		case base == "":
+			base = b.GovernanceURI
+		case !sameServer(base, b.GovernanceURI):
+			// A token goes to the server it is for, never to another that only --uri names.
+			return nil, usageError{fmt.Errorf("%s is not the serve on %s, whose token goes nowhere else: give --token too", uri, c.cfg.DataDir)}
 		}
-		uri = b.GovernanceURI
 		if token == "" {
 			token = b.Token
 		}
 	}
-	u, err := url.Parse(uri)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usageError{fmt.Errorf("%q is not an address such as http://127.0.0.1:8181", uri)}
-	}
-	return &apiClient{base: governanceBase(uri), token: token, http: &http.Client{Timeout: callTimeout}}, nil
-}
-
-func governanceBase(uri string) string {
-	return strings.TrimSuffix(strings.TrimRight(uri, "/"), governancePath) + governancePath
+	return &apiClient{base: base, token: token, http: &http.Client{Timeout: callTimeout}}, nil
 }
 
 // call sends body, if any, and decodes the answer into answer, if wanted. The
@@ -124,25 +124,29 @@ func decodeAnswer(data []byte, answer any) error {
 	if answer == nil || len(data) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // snapshot ids and counts exceed what a float holds
-	if err := d.Decode(answer); err != nil {
+	if err := decodeJSON(data, answer); err != nil {
 		return fmt.Errorf("the answer is not what this sluice understands; is the address a Sluice? %w", err)
 	}
 	return nil
+}
+
+func decodeJSON(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // snapshot ids and counts exceed what a float holds
+	return d.Decode(into)
 }
 
 // refusal makes an error of the server's own sentence.
 func refusal(resp *http.Response, data []byte) error {
 	var problem struct {
 		Title, Detail, Message string
-		Error                  struct{ Message string }
+		Error                  struct{ Message, Type string }
 	}
 	_ = json.Unmarshal(data, &problem)
 	for _, text := range []string{problem.Detail, problem.Error.Message, problem.Message, problem.Title} {
 		if text != "" {
-			return fmt.Errorf("%s (HTTP %d)", printable(text), resp.StatusCode)
+			return &refused{message: printable(text), kind: problem.Error.Type, status: resp.StatusCode}
 		}
 	}
-	return fmt.Errorf("the server answered HTTP %s", strconv.Itoa(resp.StatusCode))
+	return &refused{message: "the server said nothing about it", status: resp.StatusCode}
 }

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"net/url"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 func (c *cli) commitsCommand() *cobra.Command {
 	return group("commits", "Show the commit ledger", c.commitsListCommand())
@@ -18,12 +14,9 @@ func (c *cli) commitsListCommand() *cobra.Command {
 		Short: "List commits, newest first, and how far their reconciliation is",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
-			if table != "" {
-				query.Set("table", table)
-			}
+			query := filled(map[string]string{"table": table})
 			return c.list(cmd.Context(), []string{"commits"}, query, o, columns{
-				{"COMMITTED", "committedAt"}, {"TABLE", "table"}, {"SNAPSHOT", "snapshotId"}, {"OPERATION", "operation"}, {"KIND", "kind"},
+				{"COMMITTED", "committedAt"}, {"TABLE", "ref"}, {"SNAPSHOT", "snapshotId"}, {"OPERATION", "operation"}, {"KIND", "kind"},
 				{"STATUS", "status"}, {"ROWS BEFORE", "rowCountBefore"}, {"ROWS AFTER", "rowCountAfter"}, {"WRITER", "writer.principal"}, {"ENGINE", "writer.engine"},
 			})
 		},

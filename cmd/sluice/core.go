@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/store"
@@ -30,11 +31,12 @@ type base struct {
 	metrics *prometheus.Registry
 	store   *store.Store
 	files   *objects.Router
+	roots   []string // of the warehouses, as URIs
 }
 
 // openBase opens database and object store as configured.
 func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databaseURL string, warehouses []string) (*base, error) {
-	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild())}
+	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild()), roots: warehouses}
 	var err error
 	b.store, err = store.Open(ctx, store.Config{URL: databaseURL, MaxConns: cfg.Database.MaxConns, Logger: log})
 	if err != nil {
@@ -50,7 +52,7 @@ func openFiles(ctx context.Context, cfg *config.Config, warehouses []string) (*o
 	s := cfg.Storage
 	return objects.Open(ctx, objects.Config{Roots: warehouses, S3: objects.S3Config{
 		Endpoint: s.S3Endpoint, Region: s.S3Region, PathStyle: s.S3PathStyle,
-		AccessKey: s.S3AccessKey, SecretKey: s.S3SecretKey.Reveal(),
+		AccessKey: s.S3AccessKey.Reveal(), SecretKey: s.S3SecretKey.Reveal(),
 	}})
 }
 
@@ -74,13 +76,56 @@ func (b *base) close() {
 
 // newCatalog makes the catalog's use cases. waker may be nil when no dispatcher runs in this process.
 func (b *base) newCatalog(starter *workflows.Starter, waker catalog.Waker) *catalog.Service {
+	formats, _ := b.cfg.FormatVersions() // checked when the settings were read
 	return catalog.New(catalog.Deps{
 		Store: b.store, Reports: b.store, Files: b.files, Locations: objects.Rules{},
 		Inspector:  reconcile.NewInspector(b.files, objects.WithinStrings),
 		Reconciler: reconciler{starter}, Waker: waker,
 		Logger: b.log, Now: time.Now,
-		ReservedPrefix: b.cfg.ReservedPrefix, CacheBytes: metadataCache,
+		Folders: b.files, Existence: b.files, Missing: b.countMissing(),
+		Drops:          catalog.Drops{Grace: b.cfg.Drops.Grace, PurgeAll: b.cfg.Drops.PurgeAll},
+		ReservedPrefix: b.cfg.ReservedPrefix, AnyLocation: b.cfg.Storage.AnyLocation, CacheBytes: metadataCache, FormatVersions: formats,
 	})
+}
+
+// cleanUpWithin bounds how long a stopping process goes on removing obsolete metadata files; what is left is garbage.
+const cleanUpWithin = 2 * time.Second
+
+// finish lets the catalog end what it does in the background.
+func finish(cat *catalog.Service) {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUpWithin)
+	defer cancel()
+	cat.Drain(ctx)
+}
+
+// countMissing counts loads and commits of tables whose metadata file is gone: somebody has to restore it.
+func (b *base) countMissing() func(string) {
+	counter := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "sluice_metadata_files_missing_total", Help: "Times that a table was asked for whose current metadata file is gone; the log names it.",
+	})
+	if err := b.metrics.Register(counter); err != nil {
+		b.log.Warn("missing metadata files are not counted", "error", err)
+	}
+	return func(string) { counter.Inc() }
+}
+
+// newKeeper makes the keeper of idempotency keys, nil when none are offered.
+func (b *base) newKeeper() *idempotency.Keeper {
+	if b.cfg.Facade.IdempotencyLifetime == 0 {
+		return nil
+	}
+	return idempotency.New(idempotency.Deps{
+		Store: b.store, Lifetime: b.cfg.Facade.IdempotencyLifetime, Now: time.Now, Logger: b.log,
+	})
+}
+
+// pruneKeys removes expired idempotency keys until its stop is called.
+func (b *base) pruneKeys() (stop func()) {
+	keeper := b.newKeeper()
+	if keeper == nil {
+		return func() {}
+	}
+	return background(keeper.Run)
 }
 
 func (b *base) newTokens() *access.Tokens { return access.NewTokens(b.store, time.Now) }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/telemetry"
@@ -21,6 +22,12 @@ const databaseName = "sluice.db"
 
 // lockName is the file that a running serve holds locked.
 const lockName = "lock"
+
+// How long the lock is asked for: a tenth of a second in all.
+const (
+	lockAttempts = 5
+	lockPause    = 20 * time.Millisecond
+)
 
 // dataFolder is serve's folder, locked for this process.
 type dataFolder struct {
@@ -63,7 +70,14 @@ func lockFile(path, folder string) (*os.File, error) {
 	if err != nil {
 		return nil, unusable(folder, err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a file descriptor fits
+	// Who only asks whether the folder is in use has the lock for a moment too.
+	for range lockAttempts {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a file descriptor fits
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
 	if err == nil {
 		return f, nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/iceberg-go/table"
 )
 
-// demoEngine is an outside engine: it knows Sluice by the Iceberg REST protocol alone and writes its files itself.
+// demoEngine is an engine: it knows Sluice by the Iceberg REST protocol alone and writes its files itself.
 type demoEngine struct {
 	catalog *rest.Catalog
 	table   table.Identifier

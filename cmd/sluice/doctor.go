@@ -51,7 +51,7 @@ func (c *cli) doctorCommand() *cobra.Command {
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.diagnose(cmd.Context()) },
 	}
-	c.bindAll(cmd, config.Embedded, config.External)
+	c.bindAll(cmd, config.Embedded, config.External, config.Serving, config.Governing, config.Founding)
 	c.outputFlag(cmd)
 	return cmd
 }
@@ -61,14 +61,15 @@ func (c *cli) diagnose(ctx context.Context) error {
 	if c.cfg.Database.URL != "" {
 		checks = c.externalDiagnoses()
 	}
-	rows := make([]map[string]any, 0, len(checks))
+	rows := make([]finding, 0, len(checks))
 	wrong := 0
 	for _, check := range checks {
 		found := runDiagnosis(ctx, check)
 		if found.Result == failOutcome {
 			wrong++
 		}
-		rows = append(rows, map[string]any{"check": check.name, "result": found.Result, "detail": found.Detail, "remedy": found.Remedy})
+		found.Check = check.name
+		rows = append(rows, found)
 	}
 	err := c.show(rows, columns{{"CHECK", "check"}, {"RESULT", "result"}, {"DETAIL", "detail"}, {"REMEDY", "remedy"}})
 	if err == nil && wrong > 0 {

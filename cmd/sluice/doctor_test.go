@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,7 +37,7 @@ func TestDoctorOnARunningAndAStoppedServe(t *testing.T) {
 	p, _ := startServe(t, folder)
 	code, found := diagnose(t, nil, "--data", folder)
 	assert.Equal(t, exitOK, code, found)
-	for _, check := range []string{"data folder", "disk space", "database", "warehouse", "ready", "temporal", "temporal clock"} {
+	for _, check := range []string{"data folder", "disk space", "database", "warehouse", "catalogs", "ready", "temporal", "temporal clock"} {
 		assert.Equal(t, wellOutcome, found[check].Result, "%s: %v", check, found[check])
 	}
 	p.stopServe()
@@ -62,7 +63,8 @@ func TestDoctorOnNothing(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "absent")
 	code, found := diagnose(t, nil, "--data", folder, "--listen", l.Addr().String(), "--temporal-port", "0", "--ui-port", "0")
 	assert.Equal(t, exitFailed, code)
-	for _, check := range []string{"data folder", "disk space", "database", "warehouse", "ports"} {
+	assert.Len(t, found, 2, "what is not there is said once")
+	for _, check := range []string{"data folder", "ports"} {
 		assert.Equal(t, failOutcome, found[check].Result, check)
 	}
 	assert.NoDirExists(t, folder, "doctor made the folder that it missed")
@@ -73,13 +75,15 @@ func TestDoctorOnExternalPartsThatAreDown(t *testing.T) {
 	env := map[string]string{
 		"SLUICE_DATABASE_URL":     "postgres://sluice:hunter2@127.0.0.1:1/sluice?connect_timeout=2",
 		"SLUICE_TEMPORAL_ADDRESS": "127.0.0.1:1",
-		"SLUICE_WAREHOUSE":        "file://" + t.TempDir(),
+		"SLUICE_WAREHOUSE":        "file://" + filepath.Join(t.TempDir(), "absent"),
 	}
 	code, found := diagnose(t, env)
+	assert.Equal(t, 1, strings.Count(found["database"].Detail, "connection refused"), found["database"].Detail)
+	assert.NoDirExists(t, strings.TrimPrefix(env["SLUICE_WAREHOUSE"], "file://"), "doctor made the warehouse that it missed")
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, failOutcome, found["database"].Result)
 	assert.Equal(t, failOutcome, found["temporal"].Result)
-	assert.Equal(t, wellOutcome, found["warehouse"].Result)
+	assert.Equal(t, failOutcome, found["warehouse"].Result)
 	for _, f := range found {
 		assert.NotContains(t, f.Detail+f.Remedy, "hunter2")
 	}

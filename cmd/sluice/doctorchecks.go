@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
 	"github.com/sluice-data/sluice/internal/config"
@@ -40,26 +41,35 @@ func (c *cli) embeddedDiagnoses() []diagnosis {
 	if absolute, err := filepath.Abs(folder); err == nil && len(roots) == 0 {
 		roots = []string{"file://" + filepath.Join(absolute, "warehouse")}
 	}
-	checks := []diagnosis{
-		{"data folder", func(context.Context) finding { return checkFolder(folder, running) }},
-		{"disk space", func(context.Context) finding { return checkSpace(folder) }},
-		{"database", func(ctx context.Context) finding {
-			if _, err := os.Stat(filepath.Join(folder, databaseName)); errors.Is(err, fs.ErrNotExist) {
-				return broken("there is no database in "+folder, serveMissing)
-			}
-			return checkDatabase(ctx, url, "start `sluice serve`, which brings it up to date")
-		}},
-		{"warehouse", func(ctx context.Context) finding {
-			if _, err := os.Stat(folder); err != nil {
-				return broken("there is no folder "+folder, serveMissing)
-			}
-			return checkWarehouses(ctx, c.cfg, roots)
-		}},
+	checks := []diagnosis{{"data folder", func(context.Context) finding { return checkFolder(folder, running) }}}
+	if _, err := os.Stat(folder); err == nil {
+		checks = append(checks, c.folderDiagnoses(url, roots)...)
 	}
 	if running {
 		return append(checks, runningDiagnoses(folder, c.cfg.Temporal.Namespace)...)
 	}
 	return append(checks, diagnosis{"ports", func(context.Context) finding { return checkPorts(c.cfg) }})
+}
+
+// folderDiagnoses look into a data folder that is there.
+func (c *cli) folderDiagnoses(url string, roots []string) []diagnosis {
+	folder := c.cfg.DataDir
+	withDatabase := func(check func(context.Context) finding) func(context.Context) finding {
+		return func(ctx context.Context) finding {
+			if _, err := os.Stat(filepath.Join(folder, databaseName)); errors.Is(err, fs.ErrNotExist) {
+				return broken("there is no database in "+folder, serveMissing)
+			}
+			return check(ctx)
+		}
+	}
+	return []diagnosis{
+		{"disk space", func(context.Context) finding { return checkSpace(folder) }},
+		{"database", withDatabase(func(ctx context.Context) finding {
+			return checkDatabase(ctx, url, "start `sluice serve`, which brings it up to date")
+		})},
+		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, c.cfg, roots) }},
+		{"catalogs", withDatabase(func(ctx context.Context) finding { return checkCatalogs(ctx, url, roots) })},
+	}
 }
 
 // runningDiagnoses ask a running serve by the addresses it wrote.
@@ -87,6 +97,7 @@ func (c *cli) externalDiagnoses() []diagnosis {
 		{"database", func(ctx context.Context) finding { return checkDatabase(ctx, url, "run `sluice migrate`") }},
 		{"database clock", func(ctx context.Context) finding { return checkDatabaseClock(ctx, url) }},
 		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, c.cfg, warehouses(c.cfg)) }},
+		{"catalogs", func(ctx context.Context) finding { return checkCatalogs(ctx, url, warehouses(c.cfg)) }},
 	}
 	options, err := externalTemporal(c.cfg.Temporal, c.logger())
 	if err != nil {
@@ -168,7 +179,7 @@ func checkDatabaseClock(ctx context.Context, url string) finding {
 	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return broken("the database cannot be asked for the time", "check that the database runs, its address and the credentials")
+		return broken("the database cannot be asked for the time", "see the check of database")
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var there time.Time
@@ -193,6 +204,12 @@ func checkWarehouses(ctx context.Context, cfg *config.Config, roots []string) fi
 	if len(roots) == 0 {
 		return broken("no warehouse is configured", "set --warehouse or SLUICE_WAREHOUSE")
 	}
+	for _, root := range roots {
+		folder, local := strings.CutPrefix(root, "file://")
+		if _, err := os.Stat(folder); local && err != nil { // opening it would make it
+			return broken("there is no folder "+folder, "bring it back, or correct the warehouse setting; serve, api and worker make an empty one when they start")
+		}
+	}
 	files, err := openFiles(ctx, cfg, roots)
 	if err != nil {
 		return broken(sentence(err), "check the warehouse settings and permissions")
@@ -204,6 +221,23 @@ func checkWarehouses(ctx context.Context, cfg *config.Config, roots []string) fi
 		}
 	}
 	return well("put, get, list and delete work in " + strings.Join(roots, ", "))
+}
+
+// checkCatalogs tells whether the tables of each catalog lie where files may be.
+func checkCatalogs(ctx context.Context, url string, roots []string) finding {
+	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: 1})
+	if err != nil {
+		return broken("catalogs cannot be looked up", "see the check of database")
+	}
+	defer func() { _ = st.Close() }()
+	strays, err := misplacedCatalogs(ctx, st, roots)
+	switch {
+	case err != nil:
+		return broken("catalogs cannot be looked up", "see the check of database")
+	case len(strays) > 0:
+		return broken(strays[0].detail(roots), strays[0].remedy())
+	}
+	return well("all lie in the warehouse")
 }
 
 func checkReady(ctx context.Context, url string) finding {
@@ -233,8 +267,12 @@ func checkTemporal(ctx context.Context, o temporalx.ClientOptions) finding {
 	if _, err := c.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {
 		return broken("Temporal at "+o.Address+" is not healthy", "look at Temporal's log")
 	}
-	if _, err := c.CountWorkflow(ctx, countAll()); err != nil {
-		return broken("the namespace "+o.Namespace+" of Temporal cannot be used", "start `sluice worker`, which makes it, and check temporal-namespace")
+	_, err = c.CountWorkflow(ctx, countAll())
+	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing {
+		return broken("Temporal answers at "+o.Address+"; only the namespace "+o.Namespace+" is missing", "start `sluice worker`, which makes it, or correct temporal-namespace")
+	}
+	if err != nil {
+		return broken("the namespace "+o.Namespace+" of Temporal cannot be used", "look at Temporal's log, and check temporal-namespace and the credentials")
 	}
 	return well(o.Address + ", namespace " + o.Namespace)
 }

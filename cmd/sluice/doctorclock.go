@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -31,6 +33,9 @@ func checkTemporalClock(ctx context.Context, o temporalx.ClientOptions) finding 
 	}
 	defer c.Close()
 	there, asked, err := temporalTime(ctx, c, o.Namespace)
+	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing {
+		return warn("Temporal was not asked for its time", "see the check of temporal")
+	}
 	if err != nil {
 		return warn("Temporal did not tell its time", "compare the clocks of both machines yourself")
 	}

@@ -33,6 +33,8 @@ type embedded struct {
 	folder   *dataFolder
 	root     rootState
 	file     bootstrapFile
+	roots    []string    // of the warehouse
+	strays   []misplaced // catalogs outside of them
 	http     *httpServer
 	fatal    chan error
 	cleanups []func() // run in reverse
@@ -59,6 +61,11 @@ func (e *embedded) start(ctx context.Context, cfg *config.Config) (err error) {
 	if err := e.folder.withdraw(); err != nil {
 		return err
 	}
+	// Before the storage, which makes credentials: a start that fails must not have shown them to nobody.
+	t := cfg.Temporal
+	if err := temporalx.CheckPorts(temporalx.ServerOptions{IP: t.IP, FrontendPort: t.Port, UIPort: t.UIPort}); err != nil {
+		return err
+	}
 	b, err := e.openStorage(ctx, cfg)
 	if err != nil {
 		return err
@@ -67,7 +74,7 @@ func (e *embedded) start(ctx context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := e.startServices(ctx, b, temporal); err != nil {
+	if err := e.startServices(b, temporal); err != nil {
 		return err
 	}
 	return e.announce(cfg)
@@ -97,7 +104,14 @@ func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, 
 	if err != nil {
 		return nil, err
 	}
-	e.root, err = b.ensureRoot(ctx, e.folder, roots[0])
+	if e.root, err = b.ensureRoot(ctx, e.folder, roots); err != nil {
+		return nil, err
+	}
+	e.roots = roots
+	e.strays, err = misplacedCatalogs(ctx, b.store, roots)
+	for _, stray := range e.strays {
+		e.log.Warn(stray.detail(roots), "remedy", stray.remedy())
+	}
 	return b, err
 }
 
@@ -115,7 +129,7 @@ func (e *embedded) startTemporal(ctx context.Context, cfg *config.Config) (clien
 	}
 	e.onStop(server.Stop)
 	e.file.TemporalAddress, e.file.TemporalUIURI = server.Address(), server.UIAddress()
-	c, err := temporalx.Dial(ctx, temporalx.ClientOptions{Address: server.Address(), Namespace: t.Namespace, Logger: e.log})
+	c, err := temporalx.Dial(ctx, temporalx.ClientOptions{Address: server.Address(), Namespace: t.Namespace, Logger: sdkLogger(e.log)})
 	if err != nil {
 		return nil, err
 	}
@@ -124,16 +138,14 @@ func (e *embedded) startTemporal(ctx context.Context, cfg *config.Config) (clien
 }
 
 // startServices starts what runs on database, warehouse and Temporal, the API last.
-func (e *embedded) startServices(ctx context.Context, b *base, c client.Client) error {
-	if err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval}); err != nil {
-		return err
-	}
+func (e *embedded) startServices(b *base, c client.Client) error {
 	starter := workflows.NewStarter(c, b.store)
 	dispatcher, err := b.newDispatcher(starter)
 	if err != nil {
 		return err
 	}
 	cat := b.newCatalog(starter, dispatcher)
+	e.onStop(func() { finish(cat) })
 	w := b.newWorker(c, cat, starter, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
 		e.fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
@@ -142,7 +154,9 @@ func (e *embedded) startServices(ctx context.Context, b *base, c client.Client) 
 		return err
 	}
 	e.onStop(background(dispatcher.Run))
-	e.http.use(b.router(cat, b.databaseCheck(), temporalCheck(c)))
+	e.onStop(b.keepSchedules(c))
+	e.onStop(b.pruneKeys())
+	e.http.use(b.router(cat, append(b.writeChecks(), temporalCheck(c))...))
 	return nil
 }
 
@@ -164,6 +178,11 @@ func (e *embedded) stop() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		if e.folder != nil {
+			if err := e.folder.withdraw(); err != nil {
+				e.log.Warn(bootstrapName+" could not be removed", "error", err)
+			}
+		}
 		if e.http != nil {
 			e.http.drain(drainTimeout)
 		}
@@ -175,6 +194,6 @@ func (e *embedded) stop() {
 	select {
 	case <-done:
 	case <-time.After(stopTimeout):
-		e.log.Warn("some parts are still stopping; nothing is lost", "waited", stopTimeout)
+		e.log.Warn("some parts are still stopping; nothing is lost", "waited", stopTimeout.String())
 	}
 }

@@ -35,6 +35,12 @@ func (c *cli) openExternal(ctx context.Context) (*base, error) {
 	return b, nil
 }
 
+// stopping logs that a stop has begun; what it gives logs that it is over.
+func (b *base) stopping() (stopped func()) {
+	b.log.Info("stopping")
+	return func() { b.log.Info("stopped") }
+}
+
 // waitFor returns when ctx ends, or with what made going on impossible.
 func waitFor(ctx context.Context, server *httpServer, fatal <-chan error) error {
 	select {

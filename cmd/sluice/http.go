@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sluice-data/sluice/api"
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
@@ -42,15 +43,15 @@ func listen(address string, logger *slog.Logger) (*httpServer, error) {
 	s := &httpServer{listener: l, ended: make(chan error, 1)}
 	s.use(http.HandlerFunc(starting))
 	s.server = &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Handler: api.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			(*s.handler.Load()).ServeHTTP(w, r)
-		}),
+		}), api.Pace{}),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	go func() {
-		err := s.server.Serve(l)
+		err := s.server.Serve(api.ProtocolErrors(l))
 		if errors.Is(err, http.ErrServerClosed) {
 			err = nil
 		}

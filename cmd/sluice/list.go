@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -15,6 +17,8 @@ type listOptions struct {
 	limit int
 	after string
 	all   bool
+
+	prepare func(row map[string]any) // adds to a row what a table shows and the server does not say; may be nil
 }
 
 func (o *listOptions) flags(cmd *cobra.Command) {
@@ -23,9 +27,10 @@ func (o *listOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.all, "all", false, "every page")
 }
 
+// page is a part of a list. Items are as the server wrote them, with the order of their keys.
 type page struct {
-	Items []map[string]any `json:"items"`
-	Next  string           `json:"next,omitempty"`
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next,omitempty"`
 }
 
 // list prints a page, or all of them, of the list at path.
@@ -38,7 +43,7 @@ func (c *cli) list(ctx context.Context, path []string, query url.Values, o listO
 		query = url.Values{}
 	}
 	query.Set("limit", strconv.Itoa(o.limit))
-	found := page{Items: []map[string]any{}}
+	found := page{Items: []json.RawMessage{}}
 	for after := o.after; ; after = found.Next {
 		if after != "" {
 			query.Set("after", after)
@@ -55,7 +60,24 @@ func (c *cli) list(ctx context.Context, path []string, query url.Values, o listO
 	if c.format == formatJSON {
 		return c.showJSON(found)
 	}
-	if err := writeTable(c.out, found.Items, cols); err != nil {
+	return c.showPage(found, path[0], o, cols)
+}
+
+func (c *cli) showPage(found page, path string, o listOptions, cols columns) error {
+	if len(found.Items) == 0 && found.Next == "" {
+		_, _ = fmt.Fprintf(c.errOut, "No %s.\n", strings.ReplaceAll(strings.ReplaceAll(path, "audit", "events"), "-", " "))
+		return nil
+	}
+	rows := make([]map[string]any, len(found.Items))
+	for i, item := range found.Items {
+		if err := decodeJSON(item, &rows[i]); err != nil {
+			return err
+		}
+		if o.prepare != nil {
+			o.prepare(rows[i])
+		}
+	}
+	if err := writeTable(c.out, rows, cols); err != nil {
 		return err
 	}
 	if found.Next != "" {
@@ -70,7 +92,7 @@ func (c *cli) object(ctx context.Context, method string, path []string, body any
 	if err != nil {
 		return err
 	}
-	var answer map[string]any
+	var answer json.RawMessage
 	if err := api.call(ctx, method, path, nil, body, &answer); err != nil {
 		return err
 	}
@@ -78,4 +100,15 @@ func (c *cli) object(ctx context.Context, method string, path []string, body any
 		return nil
 	}
 	return c.showObject(answer, first...)
+}
+
+// filled makes a query of the filters that are given.
+func filled(filters map[string]string) url.Values {
+	query := url.Values{}
+	for name, value := range filters {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
 }

@@ -117,9 +117,9 @@ func serveArgs(folder string, more ...string) []string {
 }
 
 // startServe starts serve and waits until it is ready.
-func startServe(t *testing.T, folder string) (*program, bootstrapFile) {
+func startServe(t *testing.T, folder string, more ...string) (*program, bootstrapFile) {
 	t.Helper()
-	p := startProgram(t, nil, serveArgs(folder)...)
+	p := startProgram(t, nil, serveArgs(folder, more...)...)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if strings.Contains(p.out.String(), "Sluice is ready") {
 			break

@@ -30,10 +30,11 @@ func (c *cli) migrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.say("The schema is at version %d.\n", version)
-			return nil
+			return c.done(map[string]int64{"version": version}, "The schema is at version %d.\n", version)
 		},
 	}
 	c.bind(cmd, false, "database-url", "database-max-conns")
+	c.outputFlag(cmd)
+	hideData(cmd)
 	return cmd
 }

@@ -38,12 +38,20 @@ func (c *cli) outputFlag(cmd *cobra.Command) {
 	}
 }
 
-// show prints rows in the chosen format.
-func (c *cli) show(rows []map[string]any, cols columns) error {
+// show prints rows, a slice of structs, in the chosen format.
+func (c *cli) show(rows any, cols columns) error {
 	if c.format == formatJSON {
 		return c.showJSON(rows)
 	}
-	return writeTable(c.out, rows, cols)
+	data, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	var plain []map[string]any
+	if err := decodeJSON(data, &plain); err != nil {
+		return err
+	}
+	return writeTable(c.out, plain, cols)
 }
 
 func (c *cli) showJSON(v any) error {
@@ -53,19 +61,43 @@ func (c *cli) showJSON(v any) error {
 	return e.Encode(v)
 }
 
-// showObject prints one object: as JSON, or a line per field in order of the paths, then the rest by name.
-func (c *cli) showObject(object map[string]any, first ...string) error {
+// showObject prints one object: as JSON with its own order of keys, or a line per field in order of the names given,
+// then the rest by name.
+func (c *cli) showObject(object json.RawMessage, first ...string) error {
 	if c.format == formatJSON {
 		return c.showJSON(object)
 	}
+	var fields map[string]any
+	if err := decodeJSON(object, &fields); err != nil {
+		return err
+	}
 	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
-	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(k string) bool { return slices.Contains(first, k) })
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(k string) bool { return slices.Contains(first, k) })
 	for _, key := range append(slices.Clone(first), rest...) {
-		if v, ok := object[key]; ok {
-			_, _ = fmt.Fprintf(w, "%s\t%s\n", key, cell(v))
+		if v, ok := fields[key]; ok {
+			_, _ = fmt.Fprintf(w, "%s\t%s\n", key, fieldCell(key, v))
 		}
 	}
 	return w.Flush()
+}
+
+// fieldCell gives a field's value; what is said of columns is given in the form that classify takes.
+func fieldCell(key string, v any) string {
+	governed, ok := v.(map[string]any)
+	if key != "columns" || !ok {
+		return cell(v)
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(governed)) {
+		column, _ := governed[name].(map[string]any)
+		said := make([]string, 0, 3)
+		for _, part := range []string{"sensitivity", "tag", "mask"} {
+			text, _ := lookup(column, part).(string)
+			said = append(said, text)
+		}
+		lines = append(lines, printable(name+"="+strings.TrimRight(strings.Join(said, ":"), ":")))
+	}
+	return cell(strings.Join(lines, ", "))
 }
 
 func writeTable(out io.Writer, rows []map[string]any, cols columns) error {
@@ -112,7 +144,11 @@ func cell(v any) string {
 		for i := range v {
 			items[i] = cell(v[i])
 		}
-		return strings.Join(items, ",")
+		return printable(strings.Join(items, ","))
+	case map[string]any:
+		if len(v) == 0 {
+			return "-"
+		}
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

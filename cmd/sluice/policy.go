@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -10,11 +11,11 @@ import (
 )
 
 func (c *cli) policyCommand() *cobra.Command {
-	return group("policy", "Show and set what outside engines may commit",
+	return group("policy", "Show and set what engines may commit",
 		c.policyGetCommand(), c.policySetCommand(), c.policySetDefaultCommand())
 }
 
-const policyNames = "POLICY is governed_only (no outside commit), open_append (verified appends and additive changes)\n" +
+const policyNames = "POLICY is governed_only (no external commit), open_append (verified appends and additive changes)\n" +
 	"or open_full (every commit the principal's privileges allow)."
 
 func (c *cli) policyGetCommand() *cobra.Command {
@@ -28,11 +29,14 @@ func (c *cli) policyGetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var table map[string]any
+			var table struct {
+				Ref         string `json:"ref"`
+				WritePolicy string `json:"writePolicy"`
+			}
 			if err := api.call(cmd.Context(), http.MethodGet, []string{"tables", args[0]}, nil, nil, &table); err != nil {
 				return err
 			}
-			return c.done(map[string]any{"ref": table["ref"], "writePolicy": table["writePolicy"]}, "%s\n", cell(table["writePolicy"]))
+			return c.done(table, "%s\n", cell(table.WritePolicy))
 		},
 	}
 	c.clientFlags(cmd)
@@ -78,13 +82,10 @@ func (c *cli) setPolicy(cmd *cobra.Command, path, args []string) error {
 	if err != nil {
 		return err
 	}
-	var answer map[string]any
+	var answer json.RawMessage
 	body := map[string]string{"policy": args[1]}
 	if err := api.call(cmd.Context(), http.MethodPut, path, nil, body, &answer); err != nil {
 		return err
-	}
-	if answer == nil {
-		answer = map[string]any{"ref": args[0], "policy": args[1]}
 	}
 	return c.done(answer, "%s: %s\n", args[0], args[1])
 }

@@ -86,7 +86,14 @@ func TestAPIAndWorkerOnPostgresAndTemporal(t *testing.T) {
 		assert.Equal(t, http.StatusOK, status)
 		assert.Contains(t, body, "sluice_build_info")
 	}
-	code, found := diagnose(t, env)
+	status, body := get(t, probes+"/", "")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, body, "sluice worker")
+	nowhere := maps.Clone(env)
+	nowhere["SLUICE_TEMPORAL_NAMESPACE"] = "nowhere"
+	_, found := diagnose(t, nowhere)
+	assert.Contains(t, found["temporal"].Detail, "only the namespace nowhere is missing")
+	code, found = diagnose(t, env)
 	assert.Equal(t, exitOK, code, found)
 	for _, check := range []string{"database", "database clock", "warehouse", "temporal", "temporal clock"} {
 		assert.Equal(t, wellOutcome, found[check].Result, "%s: %v", check, found[check])
@@ -111,7 +118,7 @@ func TestAPIAndWorkerOnPostgresAndTemporal(t *testing.T) {
 	temporal.Stop()
 	_, err = engine.appendRows(t.Context(), 10)
 	require.NoError(t, err, "a commit needed Temporal")
-	status, body := get(t, uri+"/readyz", "")
+	status, body = get(t, uri+"/readyz", "")
 	assert.Equal(t, http.StatusOK, status, body)
 	startTemporalServer(t, temporalFolder, number)
 	awaitGoverned(t, client, 2)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +29,7 @@ type cli struct {
 	lookupEnv func(string) (string, bool)
 	out       io.Writer
 	errOut    io.Writer
+	program   string // how it is called again, for advice
 
 	configFile string
 	uri        string // of the client commands
@@ -35,15 +38,9 @@ type cli struct {
 	sources    map[string]config.Source
 }
 
-// usageError marks an invocation that is wrong as it was typed.
-type usageError struct{ error }
-
-// Unwrap gives what is wrong with it.
-func (u usageError) Unwrap() error { return u.error }
-
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, lookupEnv func(string) (string, bool), out, errOut io.Writer) int {
-	c := &cli{cfg: config.Default(), lookupEnv: lookupEnv, out: out, errOut: errOut}
+	c := &cli{cfg: config.Default(), lookupEnv: lookupEnv, out: out, errOut: errOut, program: programName(os.Args[0])}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -52,11 +49,7 @@ func run(ctx context.Context, args []string, lookupEnv func(string) (string, boo
 	if err == nil {
 		return exitOK
 	}
-	_, _ = fmt.Fprintln(errOut, "sluice: "+sentence(err))
-	if _, usage := errors.AsType[usageError](err); usage {
-		return exitUsage
-	}
-	return exitFailed
+	return c.complain(err, args)
 }
 
 // sentence gives what a user is told: the most specific message there is, with what lies behind it, because who runs
@@ -76,7 +69,15 @@ func sentence(err error) string {
 	if found.Cause == nil {
 		return found.Message
 	}
-	return found.Message + " (" + printable(found.Cause.Error()) + ")"
+	return found.Message + " (" + printable(causeText(found.Cause)) + ")"
+}
+
+// causeText is what lay behind; of a connection that failed the one thing to know, which drivers repeat for each attempt.
+func causeText(cause error) string {
+	if dial, ok := errors.AsType[*net.OpError](cause); ok {
+		return dial.Error()
+	}
+	return cause.Error()
 }
 
 func (c *cli) root() *cobra.Command {
@@ -92,13 +93,15 @@ func (c *cli) root() *cobra.Command {
 			return c.configure(cmd)
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
+	root.Version = buildLine(telemetry.ReadBuild())
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configFile, "config", "", "YAML file of settings (SLUICE_CONFIG)")
 	c.bind(root, true, "data", "log-level", "log-format")
 	root.AddCommand(
 		c.serveCommand(), c.apiCommand(), c.workerCommand(), c.migrateCommand(), c.doctorCommand(), c.rootCommand(),
 		c.demoCommand(), c.configCommand(), c.versionCommand(),
-		c.tokensCommand(), c.policyCommand(), c.tablesCommand(), c.commitsCommand(), c.auditCommand(), c.reconcileCommand(),
+		c.tokensCommand(), c.policyCommand(), c.tablesCommand(), c.commitsCommand(), c.auditCommand(), c.reconcileCommand(), c.whoamiCommand(),
 	)
 	return root
 }
@@ -126,16 +129,22 @@ func (c *cli) bind(cmd *cobra.Command, persistent bool, names ...string) {
 func (c *cli) bindAll(cmd *cobra.Command, scopes ...config.Scope) {
 	var names []string
 	for _, s := range c.cfg.Settings() {
-		if s.Secret || cmd.Root().PersistentFlags().Lookup(s.Name) != nil || isPersistent(s.Name) {
-			continue
-		}
-		for _, scope := range append(scopes, config.Everywhere) {
-			if s.Scope == scope {
-				names = append(names, s.Name)
-			}
+		if !s.Secret && !isPersistent(s.Name) && s.Matters(scopes...) {
+			names = append(names, s.Name)
 		}
 	}
 	c.bind(cmd, false, names...)
+}
+
+// hideData leaves --data out of the help of a command that has no data folder.
+func hideData(cmd *cobra.Command) {
+	help := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if flag := cmd.InheritedFlags().Lookup("data"); flag != nil {
+			flag.Hidden = true
+		}
+		help(cmd, args)
+	})
 }
 
 func isPersistent(name string) bool {
@@ -166,16 +175,6 @@ func (c *cli) logger() *slog.Logger {
 
 func (c *cli) say(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }
 
-// usageArgs makes a wrong number of arguments a usage error that names the command's form.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{fmt.Errorf("%w; the form is: %s", err, cmd.UseLine())}
-		}
-		return nil
-	}
-}
-
 // group makes a command that only holds others.
 func group(use, short string, children ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
@@ -185,12 +184,4 @@ func group(use, short string, children ...*cobra.Command) *cobra.Command {
 	}
 	cmd.AddCommand(children...)
 	return cmd
-}
-
-// onlyCommands refuses what is neither a command nor a flag.
-func onlyCommands(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("unknown command %q for %q: `%s --help` lists them", args[0], cmd.CommandPath(), cmd.CommandPath())}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 
@@ -29,7 +30,7 @@ func (c *cli) rootCreateCommand() *cobra.Command {
 				return err
 			}
 			defer b.close()
-			root, err := b.createRoot(cmd.Context(), warehouses(c.cfg)[0], func(rootCredentials) error { return nil })
+			root, err := b.createRoot(cmd.Context(), warehouses(c.cfg), func(rootCredentials) error { return nil })
 			if ifMissing && fault.Is(err, fault.AlreadyExists) {
 				return c.done(map[string]any{"created": false}, "There is a root principal already; nothing was changed.\n")
 			}
@@ -81,6 +82,9 @@ func (c *cli) resetRoot(ctx context.Context) (rootCredentials, error) {
 			return rootCredentials{}, err
 		}
 		defer folder.release()
+		if err := folder.withdraw(); err != nil { // left by a serve that was killed, with the old credentials
+			return rootCredentials{}, err
+		}
 		url, keep = folder.databaseURL(), folder.saveCredentials
 	}
 	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: c.cfg.Database.MaxConns, Logger: c.logger()})
@@ -95,6 +99,9 @@ func (c *cli) resetRoot(ctx context.Context) (rootCredentials, error) {
 }
 
 func (c *cli) showRoot(root rootCredentials) error {
-	return c.showObject(map[string]any{"clientId": root.ClientID, "clientSecret": root.ClientSecret, "token": root.Token},
-		"clientId", "clientSecret", "token")
+	object, err := json.Marshal(root)
+	if err != nil {
+		return err
+	}
+	return c.showObject(object, "clientId", "clientSecret", "token")
 }

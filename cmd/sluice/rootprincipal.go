@@ -18,8 +18,8 @@ const bootstrapTokenName = "bootstrap.json"
 
 // createRoot makes the root principal and the first catalog. keep gets the credentials before they take effect, so
 // that no crash can leave a root whom nobody knows. It is fault.AlreadyExists when there is a root.
-func (b *base) createRoot(ctx context.Context, baseLocation string, keep func(rootCredentials) error) (rootCredentials, error) {
-	fresh, creds := access.NewBootstrap(b.cfg.Catalog, baseLocation, models.GovernedOnly, time.Now())
+func (b *base) createRoot(ctx context.Context, warehouses []string, keep func(rootCredentials) error) (rootCredentials, error) {
+	fresh, creds := access.NewBootstrap(b.cfg.Catalog, warehouses, models.GovernedOnly, time.Now())
 	root := rootCredentials{ClientID: creds.ClientID, ClientSecret: creds.ClientSecret}
 	if err := keep(root); err != nil {
 		return root, err
@@ -33,8 +33,8 @@ func (b *base) mintRootToken(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	caller := policy.Caller{PrincipalID: root.ID, Principal: root.Name}
-	_, secret, err := b.newTokens().MintToken(ctx, caller, access.MintInput{Name: bootstrapTokenName, CanWrite: true})
+	caller := policy.Caller{PrincipalID: root.ID, Principal: root.Name, CanGovern: true}
+	_, secret, err := b.newTokens().MintToken(ctx, caller, access.MintInput{Name: bootstrapTokenName, CanWrite: true, CanGovern: true})
 	return secret, err
 }
 
@@ -46,7 +46,7 @@ type rootState struct {
 }
 
 // ensureRoot gives root's credentials: new ones in an empty database, else those that the folder kept.
-func (b *base) ensureRoot(ctx context.Context, folder *dataFolder, baseLocation string) (rootState, error) {
+func (b *base) ensureRoot(ctx context.Context, folder *dataFolder, warehouses []string) (rootState, error) {
 	kept, known, err := folder.credentials()
 	if err != nil {
 		return rootState{}, err
@@ -56,7 +56,7 @@ func (b *base) ensureRoot(ctx context.Context, folder *dataFolder, baseLocation 
 	switch {
 	case fault.Is(err, fault.NotFound):
 		state.created = true
-		if state.rootCredentials, err = b.createRoot(ctx, baseLocation, folder.saveCredentials); err != nil {
+		if state.rootCredentials, err = b.createRoot(ctx, warehouses, folder.saveCredentials); err != nil {
 			return state, err
 		}
 	case err != nil:
@@ -122,7 +122,7 @@ func (b *base) resetRoot(ctx context.Context, keep func(rootCredentials) error) 
 
 func (b *base) revokeBootstrapTokens(ctx context.Context, root models.Principal) error {
 	const pageSize = 500
-	caller := policy.Caller{PrincipalID: root.ID, Principal: root.Name}
+	caller := policy.Caller{PrincipalID: root.ID, Principal: root.Name, CanGovern: true}
 	for after := ""; ; {
 		page, err := b.store.ListTokens(ctx, after, pageSize)
 		if err != nil {

@@ -63,11 +63,21 @@ func TestServeIsReadyStopsAndKeepsItsState(t *testing.T) {
 	exit, out, errOut := command(nil, "policy", "set-default", "main", "open_append", "--data", folder)
 	require.Equal(t, exitOK, exit, errOut)
 	assert.Contains(t, out, "open_append")
+	code, body = get(t, base+"/", "")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Contains(t, body, `"catalog":"/api/catalog"`)
 	first.stopServe()
+	assert.NoFileExists(t, filepath.Join(folder, bootstrapName), "its addresses are nobody's now")
+	assert.NoFileExists(t, filepath.Join(folder, databaseName+"-wal"))
+	assert.NoFileExists(t, filepath.Join(folder, databaseName+"-shm"))
+	assert.True(t, strings.HasSuffix(strings.TrimSpace(first.errOut.String()), `"msg":"stopped"}`), first.errOut.String())
+	assert.NotContains(t, first.errOut.String(), "Started Worker")
+	assert.NotContains(t, first.errOut.String(), "GetHistory page size")
 
 	second, again := startServe(t, folder)
 	assert.Equal(t, b.rootCredentials, again.rootCredentials)
 	assert.NotContains(t, second.out.String(), b.ClientSecret, "credentials are shown once")
+	assert.Contains(t, second.out.String(), filepath.Join(folder, credentialsName), "where they are is said at every start")
 	assert.NotEmpty(t, accessToken(t, again))
 	exit, out, errOut = command(nil, "audit", "list", "--data", folder, "--type", "default_write_policy.changed", "-o", "json")
 	require.Equal(t, exitOK, exit, errOut)
@@ -119,10 +129,13 @@ func TestServeRefusesATakenPort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := startProgram(t, nil, serveArgs(filepath.Join(t.TempDir(), "data"), args...)...)
+			folder := filepath.Join(t.TempDir(), "data")
+			p := startProgram(t, nil, serveArgs(folder, args...)...)
 			assert.Equal(t, exitFailed, p.exit(20*time.Second))
 			assertOneSentence(t, p.errOut.String(), "taken by another process")
 			assert.Contains(t, p.errOut.String(), port)
+			assert.NoFileExists(t, filepath.Join(folder, credentialsName), "credentials were made that nobody is shown")
+			assert.NoFileExists(t, filepath.Join(folder, databaseName))
 		})
 	}
 }
@@ -196,6 +209,36 @@ func TestSecondSignalEndsServeAtOnce(t *testing.T) {
 	p.exit(time.Second)
 }
 
+func TestAMovedFolderIsSaid(t *testing.T) {
+	t.Parallel()
+	old := filepath.Join(t.TempDir(), "data")
+	p, _ := startServe(t, old)
+	p.stopServe()
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Rename(old, moved))
+	p, _ = startServe(t, moved)
+	assert.Contains(t, p.out.String(), "catalog main lies in file://"+old+"/warehouse")
+	assert.Contains(t, p.out.String(), "move the data folder back to "+old)
+	assert.Contains(t, p.errOut.String(), `"level":"WARN","msg":"catalog main lies in`)
+	code, found := diagnose(t, nil, "--data", moved)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, failOutcome, found["catalogs"].Result)
+	assert.Contains(t, found["catalogs"].Remedy, old)
+	p.stopServe()
+}
+
+func TestResetRemovesWhatAKilledServeLeft(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "data")
+	p, _ := startServe(t, folder)
+	require.NoError(t, p.cmd.Process.Kill())
+	<-p.ended
+	require.FileExists(t, filepath.Join(folder, bootstrapName))
+	code, _, errOut := command(nil, "root", "reset-credentials", "--data", folder)
+	require.Equal(t, exitOK, code, errOut)
+	assert.NoFileExists(t, filepath.Join(folder, bootstrapName))
+}
+
 func TestLostCredentialsAreSaidAndReset(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -206,7 +249,6 @@ func TestLostCredentialsAreSaidAndReset(t *testing.T) {
 	p.stopServe()
 
 	require.NoError(t, os.Remove(filepath.Join(folder, credentialsName)))
-	require.NoError(t, os.Remove(filepath.Join(folder, bootstrapName)))
 	p, lost := startServe(t, folder)
 	assert.Contains(t, p.out.String(), "sluice root reset-credentials")
 	assert.Equal(t, b.ClientID, lost.ClientID)

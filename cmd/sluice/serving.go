@@ -15,8 +15,10 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dispatch"
+	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/internal/reconcile"
+	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/models"
 	"github.com/sluice-data/sluice/worker"
 	"github.com/sluice-data/sluice/workflows"
@@ -25,25 +27,34 @@ import (
 // router makes the HTTP surface of the API.
 func (b *base) router(cat *catalog.Service, checks ...api.Check) http.Handler {
 	proxies, _ := b.cfg.TrustedProxies() // checked when the settings were read
-	return api.Router(api.Deps{
+	facade := b.cfg.Facade
+	deps := api.Deps{
 		Log: b.log, Metrics: b.metrics,
 		Authenticator: access.NewAuthenticator(b.store, time.Now),
 		Catalog: apicatalog.Deps{
-			Resolver: cat, Namespaces: cat, Tables: cat, Commits: cat,
-			OAuth: access.NewOAuth(b.store, b.cfg.Tokens.Access, time.Now),
+			Resolver: cat, Namespaces: cat, Tables: cat, Views: cat, Commits: cat,
+			OAuth:    access.NewOAuth(b.store, b.cfg.Tokens.Access, time.Now),
+			Readable: cat, Scans: scan.New(b.files), Metrics: cat, Storage: cat,
 		},
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},
-			Policies: cat, Tables: cat, Records: cat,
+			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat,
 		},
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
-		Limits: api.Limits{BodyBytes: int64(b.cfg.Limits.Body)}, TrustedProxies: proxies,
-	})
+		Limits:         api.Limits{BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, PerSecond: facade.PerSecond},
+		TrustedProxies: proxies,
+	}
+	deps.Catalog.NamespaceSeparator, _ = b.cfg.Separator() // checked likewise
+	if keeper := b.newKeeper(); keeper != nil {
+		deps.Catalog.Idempotency = keeper
+	}
+	return api.Router(deps)
 }
 
 // probes is the HTTP surface of a process without an API.
 func (b *base) probes(checks ...api.Check) http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", api.ProbesIndex("sluice worker"))
 	mux.Handle("GET /healthz", api.Health())
 	mux.Handle("GET /readyz", api.Ready(checks...))
 	mux.Handle("GET /metrics", b.metricsPage())
@@ -53,9 +64,6 @@ func (b *base) probes(checks ...api.Check) http.Handler {
 func (b *base) metricsPage() http.Handler {
 	return promhttp.HandlerFor(b.metrics, promhttp.HandlerOpts{Registry: b.metrics})
 }
-
-// databaseCheck is part of readiness wherever there is a database.
-func (b *base) databaseCheck() api.Check { return api.Check{Name: "database", Run: b.store.Ping} }
 
 func temporalCheck(c client.Client) api.Check {
 	return api.Check{Name: "temporal", Run: func(ctx context.Context) error {
@@ -78,7 +86,30 @@ func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflo
 	return worker.New(c, activities.New(activities.Ports{
 		Ledger: b.store, Catalogs: b.store, Documents: cat,
 		Counter: reconcile.NewCounter(b.files), Restamper: cat, Starter: starter,
+		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
 	}), o)
+}
+
+// scheduleRetry is how soon the schedules are looked at again when Temporal could not tell.
+const scheduleRetry = 5 * time.Second
+
+// keepSchedules makes the schedules what they are to be, beside everything else: after a kill -9 Temporal says nothing
+// of a schedule until its dead run times out, and commits need not wait for that.
+func (b *base) keepSchedules(c client.Client) (stop func()) {
+	return background(func(ctx context.Context) {
+		for {
+			err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval})
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			b.log.Warn("the schedules are not up to date yet", "error", err)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(scheduleRetry):
+			}
+		}
+	})
 }
 
 // background runs f until its stop is called, which waits for it to return.

@@ -11,23 +11,26 @@ import (
 )
 
 func (c *cli) tablesCommand() *cobra.Command {
-	return group("tables", "Show governed tables and classify them",
-		c.tablesListCommand(), c.tablesGetCommand(), c.tablesClassifyCommand())
+	return group("tables", "Show governed tables, classify and protect them, take drops back",
+		c.tablesListCommand(), c.tablesGetCommand(), c.tablesClassifyCommand(),
+		c.tablesDroppedCommand(), c.tablesUndropCommand(), c.tablesForgetCommand(), c.tablesProtectCommand(), c.tablesUnprotectCommand())
 }
 
 func (c *cli) tablesListCommand() *cobra.Command {
 	var o listOptions
+	var catalog string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List tables with their policy, classification and open commits",
+		Short: "List tables with their policy, classification and pending commits",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.list(cmd.Context(), []string{"tables"}, nil, o, columns{
+			return c.list(cmd.Context(), []string{"tables"}, filled(map[string]string{"catalog": catalog}), o, columns{
 				{"TABLE", "ref"}, {"POLICY", "writePolicy"}, {"CLASSIFICATION", "classification"},
 				{"ROWS", "rowCount"}, {"SNAPSHOT", "currentSnapshotId"}, {"PENDING", "pendingCommits"},
 			})
 		},
 	}
+	cmd.Flags().StringVar(&catalog, "catalog", "", "of this catalog alone")
 	o.flags(cmd)
 	c.clientFlags(cmd)
 	return cmd
@@ -48,7 +51,7 @@ func (c *cli) tablesGetCommand() *cobra.Command {
 }
 
 func tableFields() []string {
-	return []string{"ref", "uuid", "writePolicy", "classification", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
+	return []string{"ref", "uuid", "writePolicy", "protected", "classification", "identityColumns", "columns", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
 }
 
 func (c *cli) tablesClassifyCommand() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 
 // externalTemporal says how the configured Temporal is reached.
 func externalTemporal(t config.Temporal, logger *slog.Logger) (temporalx.ClientOptions, error) {
-	o := temporalx.ClientOptions{Address: t.Address, Namespace: t.Namespace, APIKey: t.APIKey.Reveal(), Logger: logger}
+	o := temporalx.ClientOptions{Address: t.Address, Namespace: t.Namespace, APIKey: t.APIKey.Reveal(), Logger: sdkLogger(logger)}
 	if !t.TLS && t.TLSCA == "" && t.TLSCert == "" && t.TLSServerName == "" {
 		return o, nil
 	}

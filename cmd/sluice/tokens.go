@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -15,33 +16,38 @@ func (c *cli) tokensCommand() *cobra.Command {
 
 func (c *cli) tokensMintCommand() *cobra.Command {
 	var principal, catalog, name string
-	var readOnly bool
-	var expiresIn time.Duration
+	var readOnly, canGovern bool
+	var expiresIn lifetime
 	cmd := &cobra.Command{
 		Use:   "mint",
 		Short: "Mint an engine token; its secret is shown once",
 		Long: "Mints a token for an engine. What it may do is what its principal's grants and each table's write policy say;\n" +
-			"commits made with it are always external. The secret is shown once and not kept.",
-		Example: "  sluice tokens mint --principal etl --catalog main --expires-in 720h",
+			"commits made with it are always external commits. The secret is shown once and not kept.\n" +
+			"It may write unless --read-only is given, opens every catalog unless --catalog is, and governs only with --can-govern.",
+		Example: "  sluice tokens mint --catalog main --name nightly-load --expires-in 30d",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			body := map[string]any{"principal": principal, "canWrite": !readOnly}
+			if canGovern {
+				body["canGovern"] = true
+			}
 			for key, value := range map[string]string{"catalog": catalog, "name": name} {
 				if value != "" {
 					body[key] = value
 				}
 			}
 			if expiresIn != 0 {
-				body["expiresIn"] = expiresIn.String()
+				body["expiresIn"] = time.Duration(expiresIn).String()
 			}
-			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "canWrite", "expiresAt")
+			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "canWrite", "canGovern", "expiresAt")
 		},
 	}
 	cmd.Flags().StringVar(&principal, "principal", models.RootPrincipal, "whose token it is")
 	cmd.Flags().StringVar(&catalog, "catalog", "", "the only catalog it opens (default: every one)")
 	cmd.Flags().StringVar(&name, "name", "", "what to recognise it by, such as the job's name")
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "refuse every change made with it")
-	cmd.Flags().DurationVar(&expiresIn, "expires-in", 0, "lifetime, such as 720h (default: the server's)")
+	cmd.Flags().BoolVar(&canGovern, "can-govern", false, "let it change policies, classifications, protection and tokens, as its principal may")
+	cmd.Flags().Var(&expiresIn, "expires-in", "lifetime, such as 24h or 30d (default: the server's)")
 	c.clientFlags(cmd)
 	return cmd
 }
@@ -50,12 +56,12 @@ func (c *cli) tokensListCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List engine tokens",
+		Short: "List engine tokens, newest first",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.list(cmd.Context(), []string{"tokens"}, nil, o, columns{
 				{"ID", "id"}, {"NAME", "name"}, {"HINT", "hint"}, {"PRINCIPAL", "principal"}, {"CATALOG", "catalog"},
-				{"WRITES", "canWrite"}, {"EXPIRES", "expiresAt"}, {"LAST USED", "lastUsedAt"}, {"REVOKED", "revokedAt"},
+				{"WRITES", "canWrite"}, {"GOVERNS", "canGovern"}, {"EXPIRES", "expiresAt"}, {"LAST USED", "lastUsedAt"}, {"REVOKED", "revokedAt"},
 			})
 		},
 	}
@@ -68,6 +74,7 @@ func (c *cli) tokensRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "End a token at once",
+		Long:  "Ends the engine token ID at once. ID is what `tokens mint` showed and `tokens list` shows, not the token itself.",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.client()
@@ -85,10 +92,33 @@ func (c *cli) tokensRevokeCommand() *cobra.Command {
 }
 
 // done reports an effect that the API answers with nothing.
-func (c *cli) done(object map[string]any, format string, args ...any) error {
+func (c *cli) done(object any, format string, args ...any) error {
 	if c.format == formatJSON {
 		return c.showJSON(object)
 	}
 	c.say(format, args...)
 	return nil
 }
+
+// lifetime is a flag's length of time, which may be in days and weeks.
+type lifetime time.Duration
+
+// Set implements pflag.Value, as do the methods below.
+func (l *lifetime) Set(text string) error {
+	d, err := models.ParseDuration(text)
+	if err == nil && d <= 0 {
+		err = errors.New("it must be positive")
+	}
+	*l = lifetime(d)
+	return err
+}
+
+func (l *lifetime) String() string {
+	if *l == 0 {
+		return ""
+	}
+	return time.Duration(*l).String()
+}
+
+// Type is the word for a value in the help.
+func (l *lifetime) Type() string { return "duration" }

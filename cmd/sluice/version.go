@@ -16,17 +16,22 @@ func (c *cli) versionCommand() *cobra.Command {
 			if c.format == formatJSON {
 				return c.showJSON(b)
 			}
-			revision := b.Revision
-			if b.Modified {
-				revision += " with changes"
-			}
-			if revision != "" {
-				revision = " (" + revision + ")"
-			}
-			c.say("sluice %s%s, %s\n", b.Version, revision, b.Go)
+			c.say("%s\n", buildLine(b))
 			return nil
 		},
 	}
 	c.outputFlag(cmd)
 	return cmd
+}
+
+func buildLine(b telemetry.Build) string {
+	line := "sluice " + b.Version
+	if b.Revision != "" {
+		line += " (" + b.Revision
+		if b.Modified {
+			line += " with changes"
+		}
+		line += ")"
+	}
+	return line + ", " + b.Go
 }

@@ -26,7 +26,8 @@ func (c *cli) workerCommand() *cobra.Command {
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runWorker(cmd.Context()) },
 	}
-	c.bindAll(cmd, config.External)
+	c.bindAll(cmd, config.External, config.Governing)
+	hideData(cmd)
 	return cmd
 }
 
@@ -35,6 +36,8 @@ func (c *cli) runWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	stopped := func() {}
+	defer func() { stopped() }()
 	defer b.close()
 	server, err := listen(c.cfg.Listen, b.log)
 	if err != nil {
@@ -52,6 +55,7 @@ func (c *cli) runWorker(ctx context.Context) error {
 		return err
 	}
 	cat := b.newCatalog(starter, dispatcher)
+	defer finish(cat)
 	fatal := make(chan error, 2)
 	w := b.newWorker(temporal, cat, starter, worker.Options{OnFatal: func(queue string, err error) {
 		fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
@@ -61,9 +65,12 @@ func (c *cli) runWorker(ctx context.Context) error {
 		return err
 	}
 	defer background(dispatcher.Run)()
-	server.use(b.probes(b.databaseCheck(), temporalCheck(temporal)))
+	defer b.keepSchedules(temporal)()
+	server.use(b.probes(append(b.writeChecks(), temporalCheck(temporal))...))
 	b.log.Info("the worker is ready", "address", server.listener.Addr().String())
-	return waitFor(ctx, server, fatal)
+	err = waitFor(ctx, server, fatal)
+	stopped = b.stopping()
+	return err
 }
 
 // connectTemporal waits for the configured Temporal and makes what Sluice needs in it.
@@ -78,9 +85,6 @@ func (c *cli) connectTemporal(ctx context.Context, b *base) (client.Client, erro
 		return nil, err
 	}
 	err = temporalx.EnsureNamespace(ctx, temporal, t.Namespace, t.Retention, workflows.SearchAttributes())
-	if err == nil {
-		err = workflows.EnsureSchedules(ctx, temporal, workflows.ScheduleOptions{SweepEvery: c.cfg.SweepInterval})
-	}
 	if err != nil {
 		temporal.Close()
 		return nil, err

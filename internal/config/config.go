@@ -14,11 +14,13 @@ type Config struct {
 	Storage  Storage
 	Log      Log
 	Limits   Limits
+	Facade   Facade
 	Dispatch Dispatch
 	Tokens   Tokens
 
-	Catalog        string        // name of the catalog that a fresh installation gets
-	ReservedPrefix string        // of table properties that only Sluice sets
+	Catalog        string // name of the catalog that a fresh installation gets
+	ReservedPrefix string // of table properties that only Sluice sets
+	Drops          Drops
 	SweepInterval  time.Duration // between two sweeps for commits that no event announced
 }
 
@@ -49,9 +51,10 @@ type Temporal struct {
 // Storage says where table files may lie and how to reach them.
 type Storage struct {
 	Warehouses  []string // absolute URIs or folders; new catalogs lie in the first, nothing outside of them is touched
+	AnyLocation bool     // files of open_full tables may lie outside their tables
 	S3Endpoint  string
 	S3Region    string
-	S3AccessKey string
+	S3AccessKey Secret // no secret by itself, but nothing to show around
 	S3SecretKey Secret
 	S3PathStyle bool
 }
@@ -80,6 +83,12 @@ type Tokens struct {
 	Engine time.Duration // of engine tokens minted without expiresIn, 0 for never expiring
 }
 
+// Drops says what becomes of dropped tables.
+type Drops struct {
+	Grace    time.Duration // from a drop to the earliest deletion of files
+	PurgeAll bool          // delete the files of every dropped table, not only where a purge was asked for
+}
+
 // Default gives the settings of an installation that sets none.
 func Default() *Config {
 	return &Config{
@@ -88,6 +97,7 @@ func Default() *Config {
 		Catalog:        "main",
 		ReservedPrefix: "sluice.",
 		SweepInterval:  5 * time.Minute,
+		Drops:          Drops{Grace: 7 * 24 * time.Hour},
 		Database:       Database{MaxConns: 32},
 		Temporal: Temporal{
 			IP: "127.0.0.1", Port: 7233, UIPort: 8233,
@@ -96,6 +106,7 @@ func Default() *Config {
 		Storage:  Storage{S3Region: "us-east-1"},
 		Log:      Log{Level: "info", Format: "auto"},
 		Limits:   Limits{Body: 16 << 20},
+		Facade:   defaultFacade(),
 		Dispatch: Dispatch{PollInterval: 500 * time.Millisecond, BatchAfter: 20, BatchSize: 100},
 		Tokens:   Tokens{Access: time.Hour},
 	}

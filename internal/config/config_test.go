@@ -103,6 +103,27 @@ func TestWrongInputsAreNamed(t *testing.T) {
 	}
 }
 
+func TestCatalogsThatNobodyCouldAddressAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "v1", "namespaces", "a.b", "a/b", "a b"} {
+		c := config.Default()
+		c.Catalog = name
+		assert.ErrorContains(t, c.Verify(), "catalog", name)
+	}
+	c := config.Default()
+	c.Catalog = "v1-lake"
+	assert.NoError(t, c.Verify())
+}
+
+func TestDurationsTakeDaysAndWeeks(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	_, err := fill(t, c, map[string]string{"SLUICE_DROP_GRACE_PERIOD": "2w"}, "engine-token-lifetime: 30d\n")
+	require.NoError(t, err)
+	assert.Equal(t, 14*24*time.Hour, c.Drops.Grace)
+	assert.Equal(t, 30*24*time.Hour, c.Tokens.Engine)
+}
+
 func TestMissingFileIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := config.Default().Fill(config.Sources{

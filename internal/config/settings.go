@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // EnvPrefix starts the name of every environment variable that Sluice reads.
 const EnvPrefix = "SLUICE_"
@@ -17,7 +20,7 @@ type Setting struct {
 	Name   string // of the flag and of the file's key
 	Usage  string
 	Scope  Scope
-	Secret bool // has no flag, because the process list shows flags
+	Secret bool // has no flag, because the process list shows flags; its value is never shown
 	Value  Value
 }
 
@@ -29,7 +32,15 @@ const (
 	Everywhere Scope = iota
 	Embedded         // serve, which brings its own Temporal
 	External         // api and worker, which use what runs already
+	Serving          // serve and api, which answer engines and people
+	Governing        // serve and worker, which govern commits
+	Founding         // serve and root create, which make a fresh installation
 )
+
+// Matters tells whether the setting matters to a command that takes part in the scopes.
+func (s Setting) Matters(scopes ...Scope) bool {
+	return s.Scope == Everywhere || slices.Contains(scopes, s.Scope)
+}
 
 // Env is the environment variable of the setting.
 func (s Setting) Env() string {
@@ -40,7 +51,7 @@ func (s Setting) Env() string {
 func (c *Config) Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
-		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.tuningSettings(),
+		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.tuningSettings(), c.facadeSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -52,16 +63,16 @@ func (c *Config) generalSettings() []Setting {
 		{Name: "data", Value: text(&c.DataDir), Usage: "folder of the embedded database, warehouse, Temporal state and bootstrap.json"},
 		{Name: "listen", Value: text(&c.Listen), Usage: "host:port of the HTTP API, port 0 for any free one"},
 		{Name: "public-url", Scope: Embedded, Value: text(&c.PublicURL), Usage: "base URL under which clients reach the API, such as https://sluice.example.com (default: the listening address)"},
-		{Name: "trusted-proxies", Value: list(&c.Proxies), Usage: "networks whose X-Forwarded-For is believed, such as 10.0.0.0/8"},
+		{Name: "trusted-proxies", Scope: Serving, Value: list(&c.Proxies), Usage: "networks whose X-Forwarded-For is believed, such as 10.0.0.0/8"},
 		{Name: "log-level", Value: text(&c.Log.Level), Usage: "debug, info, warn or error"},
 		{Name: "log-format", Value: text(&c.Log.Format), Usage: "text, json, or auto: text on a terminal and JSON elsewhere"},
-		{Name: "catalog", Value: text(&c.Catalog), Usage: "name of the catalog that a fresh installation gets"},
+		{Name: "catalog", Scope: Founding, Value: text(&c.Catalog), Usage: "name of the catalog that a fresh installation gets"},
 	}
 }
 
 func (c *Config) databaseSettings() []Setting {
 	return []Setting{
-		{Name: "database-url", Value: secret(&c.Database.URL), Usage: "postgres://user:password@host:port/name (default for serve: sluice.db in the data folder)"},
+		{Name: "database-url", Value: secret(&c.Database.URL), Usage: "postgres://user@host:port/name; give the password by PGPASSWORD or the whole URL by the variable, because the process list shows flags (default for serve: sluice.db in the data folder)"},
 		{Name: "database-max-conns", Value: number(&c.Database.MaxConns), Usage: "open database connections at most"},
 		{Name: "migrate", Scope: Embedded, Value: boolean(&c.Database.Migrate), Usage: "let serve bring an older PostgreSQL schema up to date"},
 	}
@@ -75,7 +86,7 @@ func (c *Config) temporalSettings() []Setting {
 		{Name: "temporal-ip", Scope: Embedded, Value: text(&t.IP), Usage: "IP address of the embedded Temporal server and its UI; neither asks who is calling"},
 		{Name: "temporal-address", Scope: External, Value: text(&t.Address), Usage: "host:port of the external Temporal of api and worker"},
 		{Name: "temporal-namespace", Value: text(&t.Namespace), Usage: "Temporal namespace"},
-		{Name: "temporal-retention", Value: duration(&t.Retention), Usage: "how long closed workflows are kept, set when the namespace is made"},
+		{Name: "temporal-retention", Scope: Governing, Value: duration(&t.Retention), Usage: "how long closed workflows are kept, set when the namespace is made"},
 		{Name: "temporal-api-key", Scope: External, Secret: true, Value: secret(&t.APIKey), Usage: "API key of the external Temporal; implies TLS"},
 		{Name: "temporal-tls", Scope: External, Value: boolean(&t.TLS), Usage: "reach the external Temporal by TLS"},
 		{Name: "temporal-tls-ca", Scope: External, Value: text(&t.TLSCA), Usage: "PEM file of the authorities that Temporal's certificate is checked against (default: the system's)"},
@@ -89,9 +100,10 @@ func (c *Config) storageSettings() []Setting {
 	s := &c.Storage
 	return []Setting{
 		{Name: "warehouse", Value: list(&s.Warehouses), Usage: "where table files may lie: s3://bucket/prefix, file:///folder, or several separated by commas; the first catalog lies in the first (default for serve: the data folder)"},
+		{Name: "any-location", Value: boolean(&s.AnyLocation), Usage: "let files of open_full tables lie outside their tables, for a catalog that has such files; dropped tables then hold no location"},
 		{Name: "s3-endpoint", Value: text(&s.S3Endpoint), Usage: "URL of an S3-compatible store (default: AWS)"},
 		{Name: "s3-region", Value: text(&s.S3Region), Usage: "region of the S3 store"},
-		{Name: "s3-access-key", Value: text(&s.S3AccessKey), Usage: "access key of the S3 store"},
+		{Name: "s3-access-key", Value: secret(&s.S3AccessKey), Usage: "access key of the S3 store"},
 		{Name: "s3-secret-key", Secret: true, Value: secret(&s.S3SecretKey), Usage: "secret key of the S3 store"},
 		{Name: "s3-path-style", Value: boolean(&s.S3PathStyle), Usage: "address buckets by path, as most S3-compatible stores want"},
 	}
@@ -99,13 +111,15 @@ func (c *Config) storageSettings() []Setting {
 
 func (c *Config) tuningSettings() []Setting {
 	return []Setting{
-		{Name: "body-limit", Value: size(&c.Limits.Body), Usage: "largest request body, such as 64MiB"},
+		{Name: "body-limit", Scope: Serving, Value: size(&c.Limits.Body), Usage: "largest request body, such as 64MiB"},
 		{Name: "reserved-prefix", Value: text(&c.ReservedPrefix), Usage: "prefix of table properties that only Sluice sets"},
-		{Name: "sweep-interval", Value: duration(&c.SweepInterval), Usage: "time between two sweeps for commits that no event announced"},
-		{Name: "dispatch-poll", Value: duration(&c.Dispatch.PollInterval), Usage: "how often the outbox is read when nothing wakes the dispatcher"},
-		{Name: "dispatch-batch-after", Value: number(&c.Dispatch.BatchAfter), Usage: "backlog of commits from which they are reconciled in batches"},
-		{Name: "dispatch-batch-size", Value: number(&c.Dispatch.BatchSize), Usage: "commits per batch"},
-		{Name: "access-token-lifetime", Value: duration(&c.Tokens.Access), Usage: "lifetime of OAuth access tokens"},
-		{Name: "engine-token-lifetime", Value: duration(&c.Tokens.Engine), Usage: "lifetime of engine tokens minted without one, 0 for no end"},
+		{Name: "sweep-interval", Scope: Governing, Value: duration(&c.SweepInterval), Usage: "time between two sweeps for commits that no event announced"},
+		{Name: "drop-grace-period", Scope: Serving, Value: duration(&c.Drops.Grace), Usage: "how long a dropped table can be undropped before its files may be deleted"},
+		{Name: "purge-dropped-tables", Scope: Serving, Value: boolean(&c.Drops.PurgeAll), Usage: "delete the files of every dropped table after the grace period, not only where a purge was asked for"},
+		{Name: "dispatch-poll", Scope: Governing, Value: duration(&c.Dispatch.PollInterval), Usage: "how often the outbox is read when nothing wakes the dispatcher"},
+		{Name: "dispatch-batch-after", Scope: Governing, Value: number(&c.Dispatch.BatchAfter), Usage: "backlog of commits from which they are reconciled in batches"},
+		{Name: "dispatch-batch-size", Scope: Governing, Value: number(&c.Dispatch.BatchSize), Usage: "commits per batch"},
+		{Name: "access-token-lifetime", Scope: Serving, Value: duration(&c.Tokens.Access), Usage: "lifetime of OAuth access tokens"},
+		{Name: "engine-token-lifetime", Scope: Serving, Value: duration(&c.Tokens.Engine), Usage: "lifetime of engine tokens minted without one, 0 for no end"},
 	}
 }

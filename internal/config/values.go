@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sluice-data/sluice/models"
 )
 
 // value is a Value over a field: how to read and write its text.
@@ -55,9 +57,9 @@ func boolean(p *bool) Value {
 
 func duration(p *time.Duration) Value {
 	return value{"duration", func() string { return p.String() }, func(s string) error {
-		d, err := time.ParseDuration(s)
+		d, err := models.ParseDuration(s)
 		if err != nil {
-			return fmt.Errorf("%q is not a duration such as 30s, 5m or 24h", s)
+			return err
 		}
 		*p = d
 		return nil

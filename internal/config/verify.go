@@ -15,7 +15,7 @@ import (
 
 // Verify tells the first thing that is wrong with the settings, whatever command uses them.
 func (c *Config) Verify() error {
-	for _, check := range []func() error{c.verifyAddresses, c.verifyDatabase, c.verifyTemporal, c.verifyStorage, c.verifyTuning} {
+	for _, check := range []func() error{c.verifyAddresses, c.verifyDatabase, c.verifyTemporal, c.verifyStorage, c.verifyTuning, c.verifyFacade} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -44,8 +44,17 @@ func (c *Config) verifyAddresses() error {
 	if !slices.Contains([]string{"auto", "text", "json"}, c.Log.Format) {
 		return invalid("log-format %q is not one of auto, text, json", c.Log.Format)
 	}
-	if c.Catalog == "" || strings.ContainsAny(c.Catalog, "./ \x1f") {
-		return invalid("catalog %q is not a name: it must not be empty nor have dots, slashes or spaces", c.Catalog)
+	return verifyCatalog(c.Catalog)
+}
+
+// verifyCatalog refuses names under which no client could address the catalog: routes begin with some, and a ref takes
+// what is before its first dot for one.
+func verifyCatalog(name string) error {
+	if name == "" || strings.ContainsAny(name, "./ \x1f") {
+		return invalid("catalog %q is not a name: it must not be empty nor have dots, slashes or spaces", name)
+	}
+	if slices.Contains([]string{"v1", "namespaces"}, name) {
+		return invalid("catalog %q cannot be addressed, because routes begin so: choose another name", name)
 	}
 	return nil
 }
@@ -120,6 +129,7 @@ func (c *Config) verifyTuning() error {
 		least time.Duration
 	}{
 		{"sweep-interval", c.SweepInterval, time.Second},
+		{"drop-grace-period", c.Drops.Grace, 0},
 		{"dispatch-poll", c.Dispatch.PollInterval, 10 * time.Millisecond},
 		{"access-token-lifetime", c.Tokens.Access, time.Minute},
 		{"engine-token-lifetime", c.Tokens.Engine, 0},

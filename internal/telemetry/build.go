@@ -5,9 +5,12 @@ import (
 	"runtime/debug"
 )
 
+// version is set by the linker where a release is built: -ldflags '-X …/internal/telemetry.version=v1.2.3'.
+var version string //nolint:gochecknoglobals // the linker can set nothing else
+
 // Build says which program this is.
 type Build struct {
-	Version  string `json:"version"` // of the module, "dev" when built outside of a release
+	Version  string `json:"version"` // of the release, else what Go made of the commit, else "dev"
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"` // built from a changed working tree
 	Go       string `json:"go"`
@@ -17,9 +20,16 @@ type Build struct {
 func ReadBuild() Build {
 	b := Build{Version: "dev", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
+	if ok {
+		b.read(info)
 	}
+	if version != "" {
+		b.Version = version
+	}
+	return b
+}
+
+func (b *Build) read(info *debug.BuildInfo) {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		b.Version = v
 	}
@@ -31,5 +41,4 @@ func ReadBuild() Build {
 			b.Modified = s.Value == "true"
 		}
 	}
-	return b
 }

@@ -31,8 +31,11 @@ const (
 	stopping
 )
 
-// noNexus begins a warning at every start about a port we leave closed on purpose.
-const noNexus = "HTTP API port has not been set"
+// Warnings that are no news, by their beginnings.
+const (
+	noNexus  = "HTTP API port has not been set" // at every start: we leave it closed on purpose
+	pageSize = "GetHistory page size is larger" // of each worker: the SDK asks for pages larger than the server gives
+)
 
 var _ log.Logger = serverLogger{}
 
@@ -61,7 +64,7 @@ func (l serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 }
 
 func (l serverLogger) isExpected(msg string) bool {
-	return l.level > slog.LevelDebug && (l.phase.Load() == stopping || strings.HasPrefix(msg, noNexus))
+	return l.level > slog.LevelDebug && (l.phase.Load() == stopping || strings.HasPrefix(msg, noNexus) || strings.HasPrefix(msg, pageSize))
 }
 
 func (l serverLogger) fatal(msg string, tags []tag.Tag) {

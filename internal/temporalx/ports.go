@@ -26,6 +26,18 @@ type ports struct {
 	frontend, history, matching, worker, ui *port
 }
 
+// CheckPorts tells whether the server and its UI could listen as o says, in the words of StartServer, and holds nothing.
+func CheckPorts(o ServerOptions) error {
+	if o.IP == "" {
+		o.IP = defaultIP
+	}
+	p, err := reservePorts(o)
+	if err == nil {
+		p.release()
+	}
+	return err
+}
+
 func reservePorts(o ServerOptions) (*ports, error) {
 	if net.ParseIP(o.IP) == nil {
 		return nil, fault.New(fault.Invalid, "%q is not an IP address the embedded Temporal server could listen on", o.IP)

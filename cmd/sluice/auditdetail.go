@@ -1,0 +1,55 @@
+package main
+
+import "github.com/sluice-data/sluice/models"
+
+// auditDetail is what a table of events says of one beside its names: why it was refused, from what to what it changed
+// something, how many rows there are.
+func auditDetail(row map[string]any) any {
+	if reason := row["reason"]; reason != nil {
+		return reason
+	}
+	details, _ := row["details"].(map[string]any)
+	kind, _ := row["type"].(string)
+	switch models.AuditType(kind) {
+	case models.AuditDefaultPolicyChanged:
+		if details["from"] == nil {
+			return "inherited → " + cell(details["to"])
+		}
+	case models.AuditClassificationChanged:
+		return classificationDetail(details)
+	case models.AuditCommitReconciled, models.AuditPlatformCommitReconciled:
+		return reconciledDetail(details)
+	case models.AuditTableCommitted:
+		return cell(details["kind"]) + " commit"
+	case models.AuditTokenMinted:
+		for _, name := range []string{"name", "for", "kind"} {
+			if text, _ := details[name].(string); text != "" {
+				return text
+			}
+		}
+	case models.AuditPropertiesRestamped:
+		return details["keys"]
+	}
+	if to, changed := details["to"]; changed {
+		return cell(details["from"]) + " → " + cell(to)
+	}
+	return nil
+}
+
+func classificationDetail(details map[string]any) string {
+	before, after := cell(lookup(details, "from.level")), cell(lookup(details, "to.level"))
+	if before == after {
+		return after + ", columns changed"
+	}
+	return before + " → " + after
+}
+
+// reconciledDetail: counts are null where they are not exactly known.
+func reconciledDetail(details map[string]any) string {
+	text := cell(details["operation"]) + " of " + cell(details["rows"]) + " rows: " +
+		cell(details["rowCountBefore"]) + " → " + cell(details["rowCountAfter"])
+	if findings, _ := details["findings"].([]any); len(findings) > 0 {
+		text += ", with findings"
+	}
+	return text
+}
