@@ -83,6 +83,12 @@ func scopeName(s config.Scope) string {
 		return "serve"
 	case config.External:
 		return "api, worker"
+	case config.Serving:
+		return "serve, api"
+	case config.Governing:
+		return "serve, worker"
+	case config.Founding:
+		return "serve, root create"
 	}
 	return "all"
 }
