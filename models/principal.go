@@ -76,3 +76,9 @@ type Grant struct {
 	Privilege     Privilege
 	CreatedAt     time.Time
 }
+
+// AccessState counts the changes of principals, roles and grants in its one row; the database counts by triggers.
+type AccessState struct {
+	ID      int `gorm:"primaryKey"`
+	Version int64
+}

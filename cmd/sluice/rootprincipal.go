@@ -71,8 +71,8 @@ func (b *base) ensureRoot(ctx context.Context, folder *dataFolder, warehouses []
 // ensureRootToken replaces a token that is missing, revoked or of another database.
 func (b *base) ensureRootToken(ctx context.Context, folder *dataFolder, state *rootState) error {
 	if state.Token != "" {
-		token, err := b.store.TokenByHash(ctx, access.HashSecret(state.Token))
-		if err == nil && token.Live(time.Now()) {
+		bearer, err := b.store.Bearer(ctx, access.HashSecret(state.Token))
+		if err == nil && bearer.Token.Live(time.Now()) {
 			return nil
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {

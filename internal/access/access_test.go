@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,18 @@ type desk struct {
 	oauth  *access.OAuth
 	creds  access.Credentials
 	now    time.Time
+	file   string
+}
+
+// exec changes the database behind everyone's back, as another process would.
+func (d *desk) exec(statement string) error {
+	db, err := sql.Open("sqlite", d.file)
+	if err != nil {
+		return err
+	}
+	defer db.Close() //nolint:errcheck // a test
+	_, err = db.Exec(statement)
+	return err
 }
 
 func newDesk(t *testing.T) *desk {
@@ -30,7 +43,8 @@ func newDesk(t *testing.T) *desk {
 	ctx := context.Background()
 	d := &desk{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return d.now }
-	db, err := store.Open(ctx, store.Config{URL: filepath.Join(t.TempDir(), "sluice.db") + "?synchronous=normal"})
+	d.file = filepath.Join(t.TempDir(), "sluice.db")
+	db, err := store.Open(ctx, store.Config{URL: d.file + "?synchronous=normal"})
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, store.Migrate(ctx, db))
@@ -227,7 +241,7 @@ func TestExpiredAccessTokensArePruned(t *testing.T) {
 	_, old := d.login(t)
 	d.now = d.now.Add(2 * time.Hour)
 	d.login(t)
-	_, err := d.store.TokenByHash(context.Background(), access.HashSecret(old))
+	_, err := d.store.Bearer(context.Background(), access.HashSecret(old))
 	wantCode(t, err, fault.NotFound, "")
 }
 
@@ -243,4 +257,28 @@ func wantCode(t *testing.T, err error, code fault.Code, says string) {
 	if fault.CodeOf(err) != code || !strings.Contains(fault.PublicMessage(err), says) {
 		t.Fatalf("the error is %q (%v), want %q saying %q", fault.CodeOf(err), err, code, says)
 	}
+}
+
+// A grant taken away counts on the next request, although grants are kept in memory between requests.
+func TestGrantsCountAtOnce(t *testing.T) {
+	d := newDesk(t)
+	ctx := context.Background()
+	_, secret := d.mint(t, access.MintInput{CanWrite: true})
+	cat, err := d.store.CatalogByName(ctx, "main")
+	must(t, err)
+	holds := func() bool {
+		caller, err := d.auth.Authenticate(ctx, secret)
+		must(t, err)
+		return caller.Has(models.TableWriteData, policy.Path{CatalogID: cat.ID})
+	}
+	if !holds() || !holds() {
+		t.Fatal("root cannot write")
+	}
+	must(t, d.exec(`DELETE FROM grants WHERE privilege = 'CATALOG_MANAGE_CONTENT'`))
+	if holds() {
+		t.Fatal("a revoked grant still counts")
+	}
+	must(t, d.exec(`UPDATE principals SET disabled = 1`))
+	_, err = d.auth.Authenticate(ctx, secret)
+	wantCode(t, err, fault.Unauthenticated, "disabled")
 }

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/sluice-data/sluice/internal/fault"
@@ -13,38 +12,34 @@ import (
 // touchEvery bounds how often a token's last use is written: it is told to the minute.
 const touchEvery = time.Minute
 
-// Authenticator turns bearer tokens into callers. Nothing is cached: a revoked token or a disabled principal is
-// refused on the next request of every process.
+// Authenticator turns bearer tokens into callers. The token, its principal and the version of all grants are read anew
+// for every request, so that a revoked token, role or grant and a disabled principal count on the next request of every
+// process; the grants themselves are kept for as long as the version stays.
 type Authenticator struct {
-	store Store
-	now   func() time.Time
+	store  Store
+	now    func() time.Time
+	grants *grants
 }
 
 // NewAuthenticator makes an Authenticator over the store.
 func NewAuthenticator(store Store, now func() time.Time) *Authenticator {
-	return &Authenticator{store: store, now: now}
+	return &Authenticator{store: store, now: now, grants: newGrants(store)}
 }
 
 // Authenticate gives the caller behind a bearer token, or fault.Unauthenticated when the token is unknown, expired
 // or revoked, or its principal is disabled.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer string) (policy.Caller, error) {
-	token, err := a.liveToken(ctx, bearer)
+	b, err := a.live(ctx, bearer)
 	if err != nil {
 		return policy.Caller{}, err
 	}
-	principal, err := a.store.PrincipalByID(ctx, token.PrincipalID)
-	if fault.Is(err, fault.NotFound) || err == nil && principal.Disabled {
-		return policy.Caller{}, fault.New(fault.Unauthenticated, "The principal of this token no longer exists or is disabled.")
-	}
+	held, err := a.grants.of(ctx, b.Principal.ID, b.Version)
 	if err != nil {
 		return policy.Caller{}, err
 	}
-	held, err := a.held(ctx, principal.ID)
-	if err != nil {
-		return policy.Caller{}, err
-	}
+	token := b.Token
 	caller := policy.Caller{
-		PrincipalID: principal.ID, Principal: principal.Name,
+		PrincipalID: b.Principal.ID, Principal: b.Principal.Name,
 		TokenID: token.ID, EngineToken: token.Kind == models.EngineToken, ReadOnly: !token.CanWrite,
 		CanGovern: token.CanWrite && token.CanGovern,
 		ExpiresAt: token.ExpiresAt, Held: held,
@@ -55,43 +50,30 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string) (policy
 	return caller, nil
 }
 
-func (a *Authenticator) liveToken(ctx context.Context, bearer string) (models.Token, error) {
+// live finds a token that opens something: neither expired nor revoked, of a principal who is there and not disabled.
+func (a *Authenticator) live(ctx context.Context, bearer string) (Bearer, error) {
 	if bearer == "" {
-		return models.Token{}, fault.New(fault.Unauthenticated, "Send a bearer token in the Authorization header.")
+		return Bearer{}, fault.New(fault.Unauthenticated, "Send a bearer token in the Authorization header.")
 	}
-	token, err := a.store.TokenByHash(ctx, HashSecret(bearer))
+	b, err := a.store.Bearer(ctx, HashSecret(bearer))
 	if fault.Is(err, fault.NotFound) {
-		return models.Token{}, fault.New(fault.Unauthenticated, "The token is not known here. Mint one with `sluice tokens mint` or ask the token endpoint.")
+		return Bearer{}, fault.New(fault.Unauthenticated, "The token is not known here. Mint one with `sluice tokens mint` or ask the token endpoint.")
 	}
 	if err != nil {
-		return models.Token{}, err
+		return Bearer{}, err
 	}
 	now := a.now()
 	switch {
-	case token.RevokedAt != nil:
-		return models.Token{}, fault.New(fault.Unauthenticated, "The token is revoked.")
-	case !token.Live(now):
-		return models.Token{}, fault.New(fault.Unauthenticated, "The token has expired.")
+	case b.Token.RevokedAt != nil:
+		return Bearer{}, fault.New(fault.Unauthenticated, "The token is revoked.")
+	case !b.Token.Live(now):
+		return Bearer{}, fault.New(fault.Unauthenticated, "The token has expired.")
+	case b.Principal.ID == "" || b.Principal.Disabled:
+		return Bearer{}, fault.New(fault.Unauthenticated, "The principal of this token no longer exists or is disabled.")
 	}
-	if token.LastUsedAt == nil || now.Sub(*token.LastUsedAt) >= touchEvery {
+	if used := b.Token.LastUsedAt; used == nil || now.Sub(*used) >= touchEvery {
 		// When a token was last used is advice for people; a request must not fail for it.
-		_ = a.store.TouchToken(ctx, token.ID, now.Truncate(touchEvery))
+		_ = a.store.TouchToken(ctx, b.Token.ID, now.Truncate(touchEvery))
 	}
-	return token, nil
-}
-
-func (a *Authenticator) held(ctx context.Context, principalID string) (*policy.Held, error) {
-	roles, err := a.store.PrincipalRoleNames(ctx, principalID)
-	if err != nil {
-		return nil, err
-	}
-	grants, err := a.store.PrincipalGrants(ctx, principalID)
-	if err != nil {
-		return nil, err
-	}
-	var service []models.Privilege
-	if slices.Contains(roles, models.ServiceAdminRole) {
-		service = append(service, models.ServiceManageAccess)
-	}
-	return policy.NewHeld(service, grants), nil
+	return b, nil
 }

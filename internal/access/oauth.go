@@ -89,20 +89,14 @@ func (o *OAuth) exchange(ctx context.Context, in GrantRequest) (AccessGrant, err
 	if in.SubjectToken == "" {
 		return AccessGrant{}, oauthError("invalid_request", http.StatusBadRequest, "subject_token is missing.")
 	}
-	token, err := o.auth.liveToken(ctx, in.SubjectToken)
+	b, err := o.auth.live(ctx, in.SubjectToken)
 	if fault.Is(err, fault.Unauthenticated) {
 		return AccessGrant{}, oauthError("invalid_grant", http.StatusUnauthorized, fault.PublicMessage(err))
 	}
 	if err != nil {
 		return AccessGrant{}, err
 	}
-	principal, err := o.store.PrincipalByID(ctx, token.PrincipalID)
-	if fault.Is(err, fault.NotFound) || err == nil && principal.Disabled {
-		return AccessGrant{}, oauthError("invalid_grant", http.StatusUnauthorized, "The principal of this token no longer exists or is disabled.")
-	}
-	if err != nil {
-		return AccessGrant{}, err
-	}
+	token, principal := b.Token, b.Principal
 	if token.Kind == models.EngineToken {
 		grant := accessGrant(in.SubjectToken, 0)
 		if token.ExpiresAt != nil {

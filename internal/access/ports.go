@@ -18,7 +18,8 @@ type Store interface {
 	PrincipalGrants(ctx context.Context, principalID string) ([]models.Grant, error)
 
 	CreateToken(ctx context.Context, t models.Token, event models.AuditEvent) error
-	TokenByHash(ctx context.Context, hash string) (models.Token, error)
+	// Bearer finds a token by its hash, with its principal and the version of all grants, as of one moment.
+	Bearer(ctx context.Context, hash string) (Bearer, error)
 	TokenByID(ctx context.Context, id string) (models.Token, error)
 	// ListTokens gives engine tokens, newest first, those that follow the one with the id after; "" for the newest.
 	ListTokens(ctx context.Context, after string, limit int) ([]models.Token, error)
@@ -33,6 +34,13 @@ type Store interface {
 	// Bootstrap creates the root principal with service_admin, the first catalog with catalog_admin and its grants,
 	// in one transaction; fault.AlreadyExists when there is a root principal already.
 	Bootstrap(ctx context.Context, b Bootstrap) error
+}
+
+// Bearer is a token with what is needed to know its holder.
+type Bearer struct {
+	Token     models.Token
+	Principal models.Principal // its ID, name and whether it is disabled; zero when it is gone
+	Version   int64            // of principals, roles and grants: raised by every change
 }
 
 // Bootstrap is what a fresh installation starts with.

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
@@ -31,9 +32,28 @@ func (s *Store) CreateToken(ctx context.Context, t models.Token, event models.Au
 	})
 }
 
-// TokenByHash implements access.Store.
-func (s *Store) TokenByHash(ctx context.Context, hash string) (models.Token, error) {
-	return one[models.Token](ctx, s.query(ctx).Where("hash = ?", hash), noToken())
+// Bearer implements access.Store in one query: it is made for every request.
+func (s *Store) Bearer(ctx context.Context, hash string) (access.Bearer, error) {
+	var row struct {
+		models.Token
+		PrincipalName *string
+		Disabled      bool
+		AccessVersion int64
+	}
+	err := s.query(ctx).Table("tokens").Select(`tokens.*, principals.name AS principal_name,
+		COALESCE(principals.disabled, TRUE) AS disabled, (SELECT version FROM access_states WHERE id = 1) AS access_version`).
+		Joins("LEFT JOIN principals ON principals.id = tokens.principal_id").Where("tokens.hash = ?", hash).Take(&row).Error
+	if isAbsent(err) {
+		return access.Bearer{}, noToken()
+	}
+	if err != nil {
+		return access.Bearer{}, translate(ctx, err)
+	}
+	b := access.Bearer{Token: row.Token, Version: row.AccessVersion}
+	if row.PrincipalName != nil {
+		b.Principal = models.Principal{ID: row.PrincipalID, Name: *row.PrincipalName, Disabled: row.Disabled}
+	}
+	return b, nil
 }
 
 // TokenByID implements access.Store.

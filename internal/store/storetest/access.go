@@ -74,19 +74,22 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 		},
 		"a token lives from minting to revocation": func(t *testing.T, f *fixture) {
 			token := f.token(t, models.EngineToken)
-			got, err := f.s.TokenByHash(t.Context(), token.Hash)
+			bearer, err := f.s.Bearer(t.Context(), token.Hash)
 			require.NoError(t, err)
-			token.CreatedAt = got.CreatedAt
-			assert.Equal(t, token, got)
+			token.CreatedAt = bearer.Token.CreatedAt
+			assert.Equal(t, token, bearer.Token)
+			assert.Equal(t, token.PrincipalID, bearer.Principal.ID)
+			assert.NotEmpty(t, bearer.Principal.Name)
+			assert.False(t, bearer.Principal.Disabled)
 			at := time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
 			require.NoError(t, f.s.RevokeToken(t.Context(), token.ID, at, event(models.AuditTokenRevoked)))
 			require.NoError(t, f.s.RevokeToken(t.Context(), token.ID, at.Add(time.Hour), event(models.AuditTokenRevoked)))
-			got, err = f.s.TokenByID(t.Context(), token.ID)
+			got, err := f.s.TokenByID(t.Context(), token.ID)
 			require.NoError(t, err)
 			assert.Equal(t, at.Truncate(time.Microsecond), *got.RevokedAt)
 			assert.Len(t, f.audit(t, models.AuditTokenRevoked), 1)
 			requireFault(t, f.s.RevokeToken(t.Context(), "none", at, event(models.AuditTokenRevoked)), fault.NotFound, fault.Token)
-			_, err = f.s.TokenByHash(t.Context(), "none")
+			_, err = f.s.Bearer(t.Context(), "none")
 			requireFault(t, err, fault.NotFound, fault.Token)
 		},
 		"the last use is kept to the minute and never goes back": func(t *testing.T, f *fixture) {
