@@ -15,6 +15,9 @@
 // the specification. Errors are *fault.Error: Invalid for a wrong request,
 // Conflict where a refresh and a retry can help, AlreadyExists for assert-create.
 //
+// What a commit may cost is bounded (see limits.go), and the cost is in proportion to
+// the commit and the document.
+//
 // It may import internal/fault and the standard library, nothing else of ours.
 // It does no I/O and holds no state.
 package metadata

@@ -77,6 +77,17 @@ func TestFileStoreIsNotBlockedByAPipe(t *testing.T) {
 	assert.Empty(t, found)
 }
 
+func TestFileStoreReadsNoHugeFileAtOnce(t *testing.T) {
+	root := "file://" + t.TempDir()
+	s := newFileStore(t, root)
+	f, err := os.Create(mustParse(t, root+"/huge").Path())
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(MaxReadFile+1))
+	require.NoError(t, f.Close())
+	_, err = s.ReadFile(t.Context(), root+"/huge")
+	assert.True(t, fault.Is(err, fault.TooLarge), err)
+}
+
 func TestFileStoreGivesFoldersAndFilesToTheUmask(t *testing.T) {
 	old := syscall.Umask(0o002)
 	defer syscall.Umask(old)

@@ -222,6 +222,10 @@ func TestS3ReadsAnAnswerOfUnknownLength(t *testing.T) {
 	data, err := s.ReadFile(t.Context(), s3Loc)
 	require.NoError(t, err)
 	assert.Equal(t, "content", string(data))
+	_, err = s.ReadFileUpTo(t.Context(), s3Loc, 7)
+	require.NoError(t, err)
+	_, err = s.ReadFileUpTo(t.Context(), s3Loc, 6)
+	assert.True(t, fault.Is(err, fault.TooLarge), "%v: a part is not the object", err)
 	_, err = s.Stat(t.Context(), s3Loc)
 	assert.Contains(t, fault.PublicMessage(err), "how large")
 }

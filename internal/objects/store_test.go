@@ -36,6 +36,18 @@ func testStore(t *testing.T, newStore func(t *testing.T) (Store, string)) {
 		require.NoError(t, err)
 		assert.Empty(t, left, "the probe is gone")
 	})
+	t.Run("reads no more than was asked for", func(t *testing.T) {
+		s, root := newStore(t)
+		require.NoError(t, s.CreateFile(t.Context(), root+"/f", []byte("0123456789")))
+		bounded := s.(boundedReader)
+		data, err := bounded.ReadFileUpTo(t.Context(), root+"/f", 10)
+		require.NoError(t, err)
+		assert.Equal(t, "0123456789", string(data))
+		_, err = bounded.ReadFileUpTo(t.Context(), root+"/f", 9)
+		assert.True(t, fault.Is(err, fault.TooLarge), "%v", err)
+		_, err = bounded.ReadFileUpTo(t.Context(), root+"/absent", 9)
+		assert.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	})
 	t.Run("reads for iceberg-go", func(t *testing.T) { testIcebergIO(t, newStore) })
 }
 

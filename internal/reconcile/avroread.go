@@ -20,7 +20,7 @@ type avroReader struct {
 }
 
 // window is the memory to read a stream through, as long as nothing larger has to be seen in one piece.
-const window = 16 << 10
+const window = 8 << 10
 
 func newAvroReader(data []byte) *avroReader {
 	return &avroReader{raw: data, seen: int64(len(data)), limit: maxInflated, steps: 64 + 64*len(data)}

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -46,10 +47,10 @@ func (c *avroCompiler) compile(raw json.RawMessage, names map[string]int) (*avro
 		Type, Items, Values json.RawMessage
 		Name                string
 		Size                int
-		Fields              []schemaField
+		Fields              []json.RawMessage
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("%w: broken Avro schema: %w", errDecode, err)
+	if err := unmarshalExact(raw, &s); err != nil {
+		return nil, err
 	}
 	if json.Unmarshal(s.Type, &name) != nil {
 		return c.compile(s.Type, names)
@@ -92,6 +93,26 @@ func (c *avroCompiler) list(kind string, parts []json.RawMessage, names map[stri
 	return t, nil
 }
 
+// unmarshalExact decodes an object of a schema whose keys cannot be mistaken. encoding/json takes keys in any case, other
+// readers do not: a field would mean one thing to the verifier and another to the engines.
+func unmarshalExact(raw json.RawMessage, into any) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return fmt.Errorf("%w: broken Avro schema: %w", errDecode, err)
+	}
+	for key := range members {
+		for _, known := range [...]string{"type", "items", "values", "name", "size", "fields", "field-id"} {
+			if key != known && strings.EqualFold(key, known) {
+				return fmt.Errorf("%w: the Avro schema has the key %q, which looks like %s", errDecode, key, known)
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%w: broken Avro schema: %w", errDecode, err)
+	}
+	return nil
+}
+
 type schemaField struct {
 	Name string          `json:"name"`
 	ID   *int            `json:"field-id"`
@@ -101,7 +122,7 @@ type schemaField struct {
 // record compiles a record whose fields have the names and ids of the specification. The two must agree: iceberg-go finds
 // fields by name and Java engines by id, and a file that means one thing to the verifier and another to the engines must
 // not pass. A field without an id is known by its name; fields of unknown name and id are skipped.
-func (c *avroCompiler) record(name string, fields []schemaField, names map[string]int) (*avroType, error) {
+func (c *avroCompiler) record(name string, fields []json.RawMessage, names map[string]int) (*avroType, error) {
 	t := &avroType{kind: "record"}
 	c.named[name] = t
 	known := make(map[int]bool, len(names))
@@ -109,7 +130,11 @@ func (c *avroCompiler) record(name string, fields []schemaField, names map[strin
 		known[id] = true
 	}
 	seen := make(map[int]bool, len(fields))
-	for _, f := range fields {
+	for _, raw := range fields {
+		var f schemaField
+		if err := unmarshalExact(raw, &f); err != nil {
+			return nil, err
+		}
 		want, isNamed := names[f.Name]
 		id := -1
 		switch {

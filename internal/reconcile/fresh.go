@@ -151,7 +151,6 @@ func (i *Inspector) readKept(ctx context.Context, raw []byte, m *manifest, size 
 
 // wrong gives why a manifest of these contents can be of no append, "" if it can.
 func (c *contents) wrong(m *manifest, in catalog.Inspection) string {
-	v2 := in.FormatVersion > 1
 	switch {
 	case m.content == deletesContent && (c.added > 0 || c.existing == 0):
 		return fmt.Sprintf("it adds the delete manifest %s", m.path)
@@ -159,12 +158,27 @@ func (c *contents) wrong(m *manifest, in catalog.Inspection) string {
 		return fmt.Sprintf("it removes the live file %s of its parent", c.firstDeleted)
 	case m.files[2] > 0:
 		return fmt.Sprintf("its manifest list says that %s removes %d files", m.path, m.files[2])
-	case c.foreign != "":
-		return fmt.Sprintf("it adds the file %s under a snapshot id that is not its own", c.foreign)
-	case c.added > 0 && !m.bare && m.snapshot != unknownSnapshot && m.snapshot != in.Snapshot.ID:
-		return fmt.Sprintf("it adds the manifest %s under a snapshot id that is not its own", m.path)
 	case c.absurd != "":
 		return fmt.Sprintf("it says that the file %s has more rows than a file can have", c.absurd)
+	}
+	if why := c.misattributed(m, in); why != "" {
+		return why
+	}
+	if c.existing == 0 {
+		return ""
+	}
+	return c.misdescribed(m)
+}
+
+// misattributed gives what is said to be of another commit than the one that adds it, "" if nothing is.
+func (c *contents) misattributed(m *manifest, in catalog.Inspection) string {
+	other := !m.bare && m.snapshot != unknownSnapshot && m.snapshot != in.Snapshot.ID
+	v2 := in.FormatVersion > 1
+	switch {
+	case c.foreign != "":
+		return fmt.Sprintf("it adds the file %s under a snapshot id that is not its own", c.foreign)
+	case c.added > 0 && other:
+		return fmt.Sprintf("it adds the manifest %s under a snapshot id that is not its own", m.path)
 	case c.sequenceOf != "":
 		return fmt.Sprintf("it adds the file %s under a sequence number that is not its own", c.sequenceOf)
 	case v2 && m.sequence != in.Snapshot.SequenceNumber:
@@ -172,10 +186,7 @@ func (c *contents) wrong(m *manifest, in catalog.Inspection) string {
 	case v2 && c.lowest >= 0 && m.low > c.lowest:
 		return fmt.Sprintf("its manifest list claims too high a sequence number for %s", m.path)
 	}
-	if c.existing == 0 {
-		return ""
-	}
-	return c.misdescribed(m)
+	return ""
 }
 
 // misdescribed gives what the list says wrongly of a manifest that keeps files of before, "" if nothing: readers would

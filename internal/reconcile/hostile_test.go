@@ -29,6 +29,9 @@ func TestFieldsUnderOtherNames(t *testing.T) {
 		{snap.ManifestList, `"field-id":500`, `"field-id":599`},
 		{fresh.FilePath(), `"field-id":100`, `"field-id":101`},
 		{fresh.FilePath(), `"field-id":134`, `"field-id":199`},
+		{fresh.FilePath(), `"field-id":100`, `"FIELD-ID":100`}, // keys that only some readers take
+		{fresh.FilePath(), `"name":"file_path"`, `"Name":"file_path"`},
+		{snap.ManifestList, `"field-id":500`, `"field-ID":500`},
 	} {
 		raw, err := os.ReadFile(file.path)
 		require.NoError(t, err)

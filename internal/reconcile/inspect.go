@@ -79,11 +79,7 @@ func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection) (policy.
 		return facts, err
 	}
 	step := compareLists(before, now)
-	if len(step.fresh) > i.limits.newManifests {
-		return facts, fault.New(fault.TooLarge, "Snapshot %d adds %d manifests; at most %d can be checked. Commit the work in smaller steps.",
-			in.Snapshot.ID, len(step.fresh), i.limits.newManifests)
-	}
-	leave, err := i.enterMerge(ctx, step)
+	leave, err := i.enter(ctx, in, step)
 	if err != nil {
 		return facts, err
 	}
@@ -111,8 +107,13 @@ func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection) (policy.
 	return facts, nil
 }
 
-// enterMerge waits for a place when the snapshot may carry over files of its parent: these are held in memory.
-func (i *Inspector) enterMerge(ctx context.Context, step listStep) (leave func(), err error) {
+// enter refuses more new manifests than can be checked, and waits for a place when the snapshot may carry over files of
+// its parent: these are held in memory.
+func (i *Inspector) enter(ctx context.Context, in catalog.Inspection, step listStep) (leave func(), err error) {
+	if len(step.fresh) > i.limits.newManifests {
+		return nil, fault.New(fault.TooLarge, "Snapshot %d adds %d manifests; at most %d can be checked. Commit the work in smaller steps.",
+			in.Snapshot.ID, len(step.fresh), i.limits.newManifests)
+	}
 	if len(step.dropped) == 0 || len(step.fresh) == 0 {
 		return func() {}, nil
 	}
@@ -164,6 +165,9 @@ func (i *Inspector) whyNotAppend(ctx context.Context, in catalog.Inspection, ste
 		if why := misnumbered(in.Snapshot, step, found); why != "" {
 			return why, nil
 		}
+	}
+	if len(step.dropped) == 0 {
+		return keptBesides(step, found), nil
 	}
 	return i.compareMerged(ctx, in.Snapshot.Operation, step, found)
 }

@@ -24,15 +24,6 @@ func (i *Inspector) compareMerged(ctx context.Context, operation string, step li
 			kept[key] = file
 		}
 	}
-	if len(step.dropped) == 0 {
-		for n := range found {
-			if found[n].existing > 0 {
-				return fmt.Sprintf("it lists files of its parent in the manifest %s, and keeps the parent's manifests as well",
-					step.fresh[n].path), nil
-			}
-		}
-		return "", nil
-	}
 	if len(kept) == 0 {
 		if gone := firstLive(step.dropped); gone != "" {
 			return fmt.Sprintf("it removes live files of its parent: it leaves out the manifest %s", gone), nil
@@ -53,6 +44,17 @@ func (i *Inspector) compareMerged(ctx context.Context, operation string, step li
 		return fmt.Sprintf("it lists the file %s as one of its parent's, which it is not", key.path), nil
 	}
 	return "", nil
+}
+
+// keptBesides gives why a snapshot that leaves out no manifest of its parent cannot keep files of it in new ones, "" if
+// it keeps none.
+func keptBesides(step listStep, found []contents) string {
+	for n := range found {
+		if found[n].existing > 0 {
+			return fmt.Sprintf("it lists files of its parent in the manifest %s, and keeps the parent's manifests as well", step.fresh[n].path)
+		}
+	}
+	return ""
 }
 
 // firstLive gives the path of the first manifest that is known to have live files, "" if there is none.
