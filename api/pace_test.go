@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -44,7 +45,7 @@ func ended(t *testing.T, conn net.Conn, within time.Duration) string {
 	t.Helper()
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(within)))
 	said, err := io.ReadAll(conn)
-	if ne, ok := err.(net.Error); ok {
+	if ne, ok := errors.AsType[net.Error](err); ok {
 		require.False(t, ne.Timeout(), "the connection is still open: %s", said)
 	}
 	return string(said)
@@ -196,7 +197,7 @@ func TestSlowReadersThatGoOnLive(t *testing.T) {
 	for {
 		n, err := io.CopyN(io.Discard, answer.Body, 1<<20)
 		total += n
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err, "after %d bytes and %s", total, time.Since(start))

@@ -79,7 +79,7 @@ func TestTablesSayWhatCommandsTake(t *testing.T) {
 	assert.Contains(t, out, "email=restricted:email:partial, key=public::hash, name=internal")
 }
 
-func TestLifetimesAreSentInFull(t *testing.T) {
+func TestMintingIsSentInFull(t *testing.T) {
 	t.Parallel()
 	var sent map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,4 +91,10 @@ func TestLifetimesAreSentInFull(t *testing.T) {
 	require.Equal(t, exitOK, code, errOut)
 	assert.Equal(t, "720h0m0s", sent["expiresIn"])
 	assert.Equal(t, true, sent["canWrite"])
+	assert.NotContains(t, sent, "canGovern", "it is asked for, never given")
+
+	sent = nil
+	code, _, errOut = command(nil, "tokens", "mint", "--can-govern", "--uri", s.URL, "--token", "t")
+	require.Equal(t, exitOK, code, errOut)
+	assert.Equal(t, true, sent["canGovern"])
 }
