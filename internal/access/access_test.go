@@ -271,8 +271,10 @@ func TestGrantsCountAtOnce(t *testing.T) {
 		must(t, err)
 		return caller.Has(models.TableWriteData, policy.Path{CatalogID: cat.ID})
 	}
-	if !holds() || !holds() {
-		t.Fatal("root cannot write")
+	for range 2 { // the second time from memory
+		if !holds() {
+			t.Fatal("root cannot write")
+		}
 	}
 	must(t, d.exec(`DELETE FROM grants WHERE privilege = 'CATALOG_MANAGE_CONTENT'`))
 	if holds() {

@@ -91,7 +91,7 @@ func (o *OAuth) exchange(ctx context.Context, in GrantRequest) (AccessGrant, err
 	}
 	b, err := o.auth.live(ctx, in.SubjectToken)
 	if fault.Is(err, fault.Unauthenticated) {
-		return AccessGrant{}, oauthError("invalid_grant", http.StatusUnauthorized, fault.PublicMessage(err))
+		return AccessGrant{}, oauthError("invalid_grant", http.StatusBadRequest, fault.PublicMessage(err))
 	}
 	if err != nil {
 		return AccessGrant{}, err

@@ -47,6 +47,9 @@ func (s *Service) readRegistered(ctx context.Context, cat models.Catalog, in Reg
 	if err != nil {
 		return nil, clientFile(err, in.MetadataLocation)
 	}
+	if err := doc.CheckReadable(); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "The file %s is not the metadata of a table that engines can read. %s", in.MetadataLocation, fault.PublicMessage(err))
+	}
 	return doc, s.checkFormat(cat, doc.FormatVersion())
 }
 

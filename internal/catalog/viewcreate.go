@@ -65,6 +65,9 @@ func (s *Service) RegisterView(ctx context.Context, caller policy.Caller, cat mo
 	if err != nil {
 		return LoadedView{}, err
 	}
+	if err := doc.CheckReadable(); err != nil {
+		return LoadedView{}, fault.Wrap(err, fault.Invalid, "The file %s is not the metadata of a view. %s", in.MetadataLocation, fault.PublicMessage(err))
+	}
 	if err := s.checkView(ctx, at, doc, doc.Properties()); err != nil {
 		return LoadedView{}, err
 	}

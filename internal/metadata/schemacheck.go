@@ -48,7 +48,7 @@ func checkSchema(s Schema, formatVersion int) error {
 func checkField(f *Field, formatVersion int) error {
 	since, known := typeSince(f.Type)
 	if !known {
-		return fault.New(fault.Invalid, "Invalid schema: field %s has unknown type %q", f.Path, f.Type)
+		return unknownType(f)
 	}
 	if since > formatVersion {
 		return fault.New(fault.Invalid, "Invalid schema for v%d: field %s: %s is not supported until v%d",
@@ -57,15 +57,22 @@ func checkField(f *Field, formatVersion int) error {
 	if f.Type == "unknown" && f.Required {
 		return fault.New(fault.Invalid, "Invalid schema: field %s: unknown columns must be optional", f.Path)
 	}
-	if err := checkRequiredMembers(f); err != nil {
+	if err := checkMembers(f); err != nil {
 		return err
 	}
 	return checkDefaults(f, formatVersion)
 }
 
-// checkRequiredMembers wants "required" where engines do not assume a value.
-func checkRequiredMembers(f *Field) error {
+func unknownType(f *Field) error {
+	return fault.New(fault.Invalid, "Invalid schema: field %s has unknown type %q", f.Path, f.Type)
+}
+
+// checkMembers wants "required" where engines do not assume a value, and a "doc" that they can read.
+func checkMembers(f *Field) error {
 	if isFieldObject(f) {
+		if doc := memberOf(f.Raw, "doc"); doc != nil && !isString(doc) {
+			return fault.New(fault.Invalid, "Invalid schema: the doc of field %s is not a string", f.Path)
+		}
 		if _, ok := boolOf(memberOf(f.Raw, "required")); !ok {
 			return fault.New(fault.Invalid, "Invalid schema: field %s has no valid required", f.Path)
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // buildTemporal makes the server and binds its ports, without starting it.
-func buildTemporal(o ServerOptions, p *ports, st *store, logger serverLogger) (srv temporal.Server, err error) {
+func buildTemporal(p *ports, st *store, logger serverLogger) (srv temporal.Server, err error) {
 	conf := serverConfig(p, st)
 	authorizer, err := authorization.GetAuthorizerFromConfig(&conf.Global.Authorization)
 	if err != nil {

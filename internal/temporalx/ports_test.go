@@ -51,7 +51,7 @@ func TestPortLostWhileStarting(t *testing.T) {
 	require.NoError(t, err)
 	p.frontend.release()
 	p.frontend.number = takePort(t)
-	_, err = buildTemporal(o, p, st, newServerLogger(o.Logger))
+	_, err = buildTemporal(p, st, newServerLogger(o.Logger))
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	require.ErrorContains(t, err, "address already in use")
 }

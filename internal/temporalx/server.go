@@ -146,7 +146,7 @@ func (o ServerOptions) withDefaults() (ServerOptions, error) {
 
 func (s *Server) startTemporal(o ServerOptions, ports *ports) error {
 	logger := newServerLogger(o.Logger)
-	srv, err := buildTemporal(o, ports, s.store, logger)
+	srv, err := buildTemporal(ports, s.store, logger)
 	if err != nil {
 		return err
 	}
