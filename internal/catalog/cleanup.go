@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sluice-data/sluice/internal/metadata"
 )
 
 const (
@@ -14,10 +16,10 @@ const (
 )
 
 // outdated gives the metadata files that a commit made obsolete: those that fell out of the metadata log, where the table
-// says write.metadata.delete-after-commit.enabled. Files from before the table was ours, which whoever it came from may
-// still refer to, and files outside its location stay.
+// says write.metadata.delete-after-commit.enabled. Of a table that was registered or moved all stay: its log came with it
+// and may name anything, live data and other tables' files too.
 func (s *Service) outdated(p *plan) []string {
-	if p.base == nil || !strings.EqualFold(p.next.Properties()["write.metadata.delete-after-commit.enabled"], "true") {
+	if p.base == nil || p.row.ForeignFiles || !strings.EqualFold(p.next.Properties()["write.metadata.delete-after-commit.enabled"], "true") {
 		return nil
 	}
 	kept := map[string]bool{p.row.MetadataLocation: true}
@@ -27,7 +29,8 @@ func (s *Service) outdated(p *plan) []string {
 	ours := p.row.CreatedAt.UnixMilli()
 	var out []string
 	for _, entry := range p.base.MetadataLog() {
-		if !kept[entry.File] && entry.TimestampMs >= ours && s.locations.Within(p.row.Location, entry.File) {
+		own := metadata.MetadataLocationVersion(entry.File) >= 0 && s.locations.Within(p.row.Location, entry.File)
+		if own && !kept[entry.File] && entry.TimestampMs >= ours {
 			out = append(out, entry.File)
 		}
 	}

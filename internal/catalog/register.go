@@ -50,6 +50,9 @@ func (s *Service) readRegistered(ctx context.Context, cat models.Catalog, in Reg
 	if err := doc.CheckReadable(); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The file %s is not the metadata of a table that engines can read. %s", in.MetadataLocation, fault.PublicMessage(err))
 	}
+	if err := s.checkClaims(doc); err != nil {
+		return nil, err
+	}
 	return doc, s.checkFormat(cat, doc.FormatVersion())
 }
 
@@ -66,8 +69,8 @@ func (s *Service) prepareRegistered(
 	var known *metadata.Document
 	exceptID, governed := "", old
 	if former != nil {
-		if known, err = s.lastKnown(ctx, former.MetadataLocation); err != nil {
-			return Effects{}, err
+		if in.MetadataLocation == former.MetadataLocation {
+			known = doc // just as Sluice left it: what it has was judged when it came
 		}
 		if former.CatalogID == at.cat.ID {
 			effects.Continues, exceptID, governed = former.ID, former.ID, &former.Table.V
@@ -91,16 +94,6 @@ func (s *Service) prepareRegistered(
 	row.ForeignFiles = true
 	s.describeRegistered(caller, at, *row, doc, &effects, map[string]any{"writePolicy": row.WritePolicy})
 	return effects, nil
-}
-
-// lastKnown reads a table's metadata as Sluice last had it; nil when it is gone or damaged: then all of a table counts
-// as new.
-func (s *Service) lastKnown(ctx context.Context, location string) (*metadata.Document, error) {
-	doc, err := s.documents.get(ctx, location)
-	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Internal) {
-		return nil, nil
-	}
-	return doc, err
 }
 
 // describeRegistered adds the audit event and the ledger row of the snapshot that a registered table begins with.
@@ -194,6 +187,9 @@ func (s *Service) tryRegisterOver(ctx context.Context, caller policy.Caller, cat
 	if err != nil {
 		return TableView{}, err
 	}
+	if err := s.judgeOver(ctx, caller, at, row, doc); err != nil {
+		return TableView{}, err
+	}
 	if canonicalUUID(doc.UUID()) != row.UUID {
 		return s.replaceRegistered(ctx, caller, at, row, doc, in)
 	}
@@ -206,11 +202,7 @@ func (s *Service) repoint(ctx context.Context, caller policy.Caller, at tablePla
 		return TableView{}, err
 	}
 	previous, was := row.MetadataLocation, row.Location
-	known, err := s.lastKnown(ctx, previous)
-	if err != nil {
-		return TableView{}, err
-	}
-	if err := s.judgeRegistered(ctx, caller, at, row, doc, known); err != nil {
+	if err := s.judgeRegistered(ctx, caller, at, row, doc, nil); err != nil {
 		return TableView{}, err
 	}
 	if err := s.pointTo(&row, doc, in.MetadataLocation); err != nil {

@@ -104,7 +104,7 @@ func TestUnregisterHandsTheTableOver(t *testing.T) {
 func TestRegisterOverTheSameTable(t *testing.T) {
 	h := newHarness(t)
 	ctx := context.Background()
-	h.create(t, "events", models.OpenAppend)
+	h.create(t, "events", models.OpenFull)
 	old := h.load(t, "events")
 	now, err := h.commit(h.root, "events", h.append(t, "events", 2))
 	must(t, err)
@@ -118,7 +118,7 @@ func TestRegisterOverTheSameTable(t *testing.T) {
 	}
 	got, err := h.register("events", old.MetadataLocation, true)
 	must(t, err)
-	if got.Row.ID != now.Row.ID || got.Row.CurrentSnapshotID != nil || got.Row.WritePolicy != models.OpenAppend {
+	if got.Row.ID != now.Row.ID || got.Row.CurrentSnapshotID != nil || got.Row.WritePolicy != models.OpenFull {
 		t.Errorf("it is %+v", got.Row)
 	}
 	if h.load(t, "events").MetadataLocation != old.MetadataLocation {
@@ -136,7 +136,7 @@ func TestRegisterOverAnotherTable(t *testing.T) {
 	h := newHarness(t)
 	ctx := context.Background()
 	location := h.foreign(t, "legacy")
-	h.create(t, "events", models.OpenAppend)
+	h.create(t, "events", models.OpenFull)
 	_, err := h.SetGovernance(ctx, h.root, "main.db.events", catalog.GovernanceInput{Level: models.Restricted})
 	must(t, err)
 	old := h.load(t, "events")
@@ -145,7 +145,7 @@ func TestRegisterOverAnotherTable(t *testing.T) {
 	if got.Row.ID == old.Row.ID || got.Row.UUID == old.Row.UUID {
 		t.Fatalf("it is %+v", got.Row)
 	}
-	if got.Row.Classification != models.Restricted || got.Row.WritePolicy != models.OpenAppend {
+	if got.Row.Classification != models.Restricted || got.Row.WritePolicy != models.OpenFull {
 		t.Errorf("the name is not governed as before: %+v", got.Row)
 	}
 	page, err := h.DroppedTables(ctx, h.root, "main", models.DroppedFilter{TableUUID: old.Row.UUID})

@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -15,9 +17,67 @@ import (
 // mostRefs bounds how many branches and tags of a table that is registered may have data of their own to be read.
 const mostRefs = 1000
 
+// Bounds on the counters that a registered table begins with: far beyond any table, and far from where they end. A table
+// that begins at the end of one takes no commit any more.
+const (
+	mostSequence  = 1 << 48
+	mostRowIDs    = 1 << 56
+	mostColumnIDs = 1 << 30
+	clocksApart   = 10 * time.Minute
+)
+
+// checkClaims refuses a file whose uuid is none or whose counters would brick the table.
+func (s *Service) checkClaims(doc *metadata.Document) error {
+	if err := checkUUID(doc.UUID()); err != nil {
+		return err
+	}
+	var columns int64
+	if raw, ok := doc.Section("last-column-id"); ok {
+		if err := json.Unmarshal(raw, &columns); err != nil {
+			columns = mostColumnIDs + 1
+		}
+	}
+	rows, _ := doc.NextRowID()
+	latest := s.now().Add(clocksApart).UnixMilli()
+	if doc.LastSequenceNumber() > mostSequence || rows > mostRowIDs || columns > mostColumnIDs || doc.LastUpdatedMs() > latest {
+		return fault.New(fault.Invalid, "The metadata's last-updated-ms, last-sequence-number, next-row-id or last-column-id is beyond what a table can have: no commit could follow it.")
+	}
+	return nil
+}
+
+// judgeOver judges registering over a table: whatever the file holds, it takes the place of what is there, with other
+// snapshots, columns and properties, which is a replacement.
+func (s *Service) judgeOver(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc *metadata.Document) error {
+	attempt := s.attempt(caller, at, row, CommitInput{})
+	attempt.Change = policy.Change{ReplacesTable: true}
+	if len(row.Columns.V)+len(row.IdentityColumns.V) > 0 {
+		current, err := s.documents.get(ctx, row.MetadataLocation)
+		if err != nil {
+			return err
+		}
+		if attempt.Change.Columns, err = columnsBetween(current, doc); err != nil {
+			return err
+		}
+	}
+	_, err := s.decide(ctx, caller, &plan{at: at, row: row, next: doc}, attempt)
+	return err
+}
+
+func columnsBetween(before, after *metadata.Document) ([]policy.ColumnChange, error) {
+	was, err := before.CurrentSchema()
+	if err != nil {
+		return nil, err
+	}
+	is, err := after.CurrentSchema()
+	if err != nil {
+		return nil, err
+	}
+	return columnFacts(metadata.DiffSchemas(was, is)), nil
+}
+
 // judgeRegistered judges what comes with a metadata file as the commit is judged that creates a table with data: by its
-// policy and privileges, and by where its files lie. known is the table as Sluice last saw it, nil if it never did: what
-// that has was judged before. Nothing is read for who may not bring the data anyway.
+// policy and privileges, and by where its files lie. known is the same document when it is the very one that Sluice left:
+// what that has was judged before; nil otherwise. Nothing is read for who may not bring the data anyway.
 func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc, known *metadata.Document) error {
 	if err := s.checkPathProperties(doc.Location(), doc.Properties()); err != nil {
 		return err

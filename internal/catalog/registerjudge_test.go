@@ -101,21 +101,106 @@ func TestRegisteringWithDataIsJudged(t *testing.T) {
 	wantCode(t, err, fault.Forbidden)
 }
 
-// What a table was judged for already it may be registered with again, whatever its policy.
-func TestRegisteringKnownDataIsNotJudgedAgain(t *testing.T) {
+// Just as Sluice left it a table may come back, whatever its policy. Any other state of it is a replacement, and only an
+// open_full table may be replaced: an older file rolls it back, a forged one holds what nobody judged.
+func TestRegisteringIsNoWayAroundThePolicy(t *testing.T) {
 	h := newHarness(t)
+	ctx := context.Background()
 	h.create(t, "events", models.OpenAppend)
 	first, err := h.commit(h.root, "events", h.append(t, "events", 1))
 	must(t, err)
-	last, err := h.commit(h.root, "events", h.append(t, "events", 2))
+	_, err = h.commit(h.root, "events", h.append(t, "events", 2))
 	must(t, err)
-	_, err = h.SetWritePolicy(context.Background(), h.root, "main.db.events", models.GovernedOnly)
+	_, err = h.SetWritePolicy(ctx, h.root, "main.db.events", models.GovernedOnly)
 	must(t, err)
+	last := h.load(t, "events")
 	h.drop(t, "events", false)
+	_, err = h.register("events", first.MetadataLocation, false)
+	wantCode(t, err, fault.Forbidden)
 	_, err = h.register("events", last.MetadataLocation, false)
 	must(t, err)
-	_, err = h.register("events", first.MetadataLocation, true)
+	for policy, code := range map[models.WritePolicy]fault.Code{
+		models.GovernedOnly: fault.Forbidden, models.OpenAppend: fault.Forbidden, models.OpenFull: "",
+	} {
+		_, err = h.SetWritePolicy(ctx, h.root, "main.db.events", policy)
+		must(t, err)
+		_, err = h.register("events", first.MetadataLocation, true)
+		wantCode(t, err, code)
+	}
+}
+
+// Under open_full too a governed column is not lost by registering a file without it.
+func TestRegisteringOverKeepsGovernedColumns(t *testing.T) {
+	h := newHarness(t)
+	ctx := context.Background()
+	h.create(t, "events", models.OpenFull)
+	_, err := h.update(h.root, "events", `{"action":"add-schema","schema":`+strings.Replace(schemaJSON, `"name":"email"`, `"name":"mail"`, 1)+`}`, `{"action":"set-current-schema","schema-id":-1}`)
 	must(t, err)
+	renamed := h.load(t, "events").MetadataLocation
+	_, err = h.update(h.root, "events", `{"action":"set-current-schema","schema-id":0}`)
+	must(t, err)
+	_, err = h.SetGovernance(ctx, h.root, "main.db.events", catalog.GovernanceInput{
+		Columns: map[string]models.ColumnGovernance{"email": {Sensitivity: models.Restricted}}})
+	must(t, err)
+	_, err = h.register("events", renamed, true)
+	wantCode(t, err, fault.Forbidden)
+}
+
+// The log of a registered table may name anything: nothing in it is removed when it falls out.
+func TestForgedMetadataLogRemovesNothing(t *testing.T) {
+	h := newHarness(t)
+	h.create(t, "events", models.OpenFull)
+	view, err := h.commit(h.root, "events", h.append(t, "events", 1))
+	must(t, err)
+	snap, _ := view.Document.Snapshot(*view.Row.CurrentSnapshotID)
+	victim := view.Document.Location() + "/metadata/00007-live.metadata.json"
+	must(t, h.client.Put(victim, []byte("{}")))
+	var doc map[string]any
+	must(t, json.Unmarshal(view.Document.Bytes(), &doc))
+	doc["metadata-log"] = []any{
+		map[string]any{"timestamp-ms": view.Document.LastUpdatedMs(), "metadata-file": snap.ManifestList},
+		map[string]any{"timestamp-ms": view.Document.LastUpdatedMs(), "metadata-file": victim},
+	}
+	doc["properties"] = map[string]string{
+		"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1",
+	}
+	raw, err := json.Marshal(doc)
+	must(t, err)
+	forged := view.Document.Location() + "/metadata/00009-forged.metadata.json"
+	must(t, h.client.Put(forged, raw))
+	_, err = h.register("events", forged, true)
+	must(t, err)
+	for range 3 {
+		_, err = h.commit(h.root, "events", h.append(t, "events", 1))
+		must(t, err)
+	}
+	h.Drain(context.Background())
+	for _, location := range []string{snap.ManifestList, victim} {
+		if _, err := h.client.Get(location); err != nil {
+			t.Errorf("%s is gone: %v", location, err)
+		}
+	}
+}
+
+func TestRegisteringChecksWhatAFileClaims(t *testing.T) {
+	h := newHarness(t)
+	h.create(t, "events", models.OpenFull)
+	base := h.load(t, "events")
+	for key, value := range map[string]any{
+		"table-uuid": "{" + base.Row.UUID + "}", "last-updated-ms": int64(9e15), "last-sequence-number": int64(1<<63 - 1), "last-column-id": 1<<31 - 1,
+	} {
+		var doc map[string]any
+		must(t, json.Unmarshal(base.Document.Bytes(), &doc))
+		doc[key] = value
+		raw, err := json.Marshal(doc)
+		must(t, err)
+		location := base.Document.Location() + "/metadata/00009-" + key + ".metadata.json"
+		must(t, h.client.Put(location, raw))
+		_, err = h.register("events", location, true)
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
 }
 
 func TestRegisteringKeepsFilesAndPropertiesInside(t *testing.T) {
