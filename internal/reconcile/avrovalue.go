@@ -25,6 +25,36 @@ func (r *avroReader) integer(t *avroType, absent int64) int64 {
 	return absent
 }
 
+// Values that should not be negative, as natural gives them: readers take null for unknown, and a negative number for
+// what it says, such as no files.
+const (
+	unknown  = -1
+	negative = -2
+)
+
+// natural is integer for what cannot be negative: unknown for null, negative for any negative number.
+func (r *avroReader) natural(t *avroType) int64 {
+	if t = r.resolve(t); t.kind == "null" {
+		return unknown
+	}
+	if n := r.integer(t, unknown); n >= 0 {
+		return n
+	}
+	return negative
+}
+
+// snapshot is integer for the id of a snapshot: absent for null, and nothing that is stated is taken for unknown. Old
+// engines made negative ids.
+func (r *avroReader) snapshot(t *avroType, absent int64) int64 {
+	if t = r.resolve(t); t.kind == "null" {
+		return absent
+	}
+	if id := r.integer(t, absent); id != unknown {
+		return id
+	}
+	return negative
+}
+
 // small is integer for what must fit 32 bits.
 func (r *avroReader) small(t *avroType, absent int64) int64 {
 	n := r.integer(t, absent)

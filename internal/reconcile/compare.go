@@ -35,6 +35,9 @@ func compareLists(before, now []manifest) listStep {
 			continue
 		}
 		seen[path] = true
+		if m.miscounts() {
+			step.blame("its manifest list miscounts the files or rows of %s", path)
+		}
 		if parent, ok := known[path]; !ok {
 			step.fresh = append(step.fresh, *m)
 		} else if what := sameDescription(parent, m); what != "" {
@@ -87,8 +90,8 @@ func (s *listStep) blame(format string, args ...any) {
 }
 
 // sameDescription gives what differs between two list entries of one manifest, "" if nothing that matters does. Counts
-// that the parent does not know may be filled in, but not with zero files. Bounds may be left out. A first row id may
-// be given where there was none.
+// that the parent does not know may be filled in, but not with zero files; those that it knows may not be left out.
+// Bounds may be left out. A first row id may be given where there was none.
 func sameDescription(was, is *manifest) string {
 	switch {
 	case was.content != is.content:
@@ -116,7 +119,7 @@ func sameOrigin(was, is *manifest) string {
 		return "length"
 	case was.spec != is.spec:
 		return "partition spec"
-	case was.snapshot >= 0 && was.snapshot != is.snapshot:
+	case was.snapshot != unknown && was.snapshot != is.snapshot:
 		return "snapshot"
 	}
 	return ""
@@ -131,8 +134,8 @@ func sameCounts(was, is *manifest) bool {
 	return is.mayLive() || !was.mayLive()
 }
 
-// sameCount takes a negative count as unknown.
-func sameCount(was, is int64) bool { return was < 0 || is < 0 || was == is }
+// sameCount holds a count against the one that is known, if any.
+func sameCount(known, is int64) bool { return known == unknown || known == is }
 
 func sameBounds(was, is []iceberg.FieldSummary) bool {
 	return len(is) == 0 || slices.EqualFunc(was, is, func(a, b iceberg.FieldSummary) bool {

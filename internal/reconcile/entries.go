@@ -103,11 +103,13 @@ func (s source) open(ctx context.Context, m *manifest, decode func(raw []byte) e
 // readers see. Hashes stand for the parts that are long; their seed is the process's, so nobody can aim for a collision.
 type liveFile struct {
 	spec          int64
+	snapshot      int64 // that added it; -1 unknown
 	sequence      int64 // -1 unknown
 	fileSequence  int64 // -1 unknown
 	records, size int64
 	firstRow      int64 // -1 none
 	identity      uint64
+	splits        uint64    // where engines may start to read; 0 absent
 	metrics       [5]uint64 // value, null and NaN counts, lower and upper bounds; 0 absent
 }
 
@@ -128,8 +130,9 @@ func keyOf(f iceberg.DataFile) fileKey {
 func liveFileOf(e iceberg.ManifestEntry, m *manifest, seed maphash.Seed) liveFile {
 	f := e.DataFile()
 	return liveFile{
-		spec: m.spec, sequence: e.SequenceNum(), fileSequence: valueOr(e.FileSequenceNum(), -1),
-		records: f.Count(), size: f.FileSizeBytes(), firstRow: valueOr(f.FirstRowID(), -1), identity: identityOf(f, seed),
+		spec: m.spec, snapshot: e.SnapshotID(), sequence: e.SequenceNum(), fileSequence: valueOr(e.FileSequenceNum(), unknown),
+		records: f.Count(), size: f.FileSizeBytes(), firstRow: valueOr(f.FirstRowID(), unknown), identity: identityOf(f, seed),
+		splits: splitsOf(f, seed),
 		metrics: [5]uint64{
 			hashMap(seed, f.ValueCounts()), hashMap(seed, f.NullValueCounts()), hashMap(seed, f.NaNValueCounts()),
 			hashMap(seed, f.LowerBoundValues()), hashMap(seed, f.UpperBoundValues()),
@@ -137,37 +140,68 @@ func liveFileOf(e iceberg.ManifestEntry, m *manifest, seed maphash.Seed) liveFil
 	}
 }
 
-// sameAs gives what differs of the file in its new entry, "" if nothing that matters does. Metrics may be left out:
-// readers then read more, never less. A first row id may be given where there was none, as an upgrade to v3 does.
+// sameAs gives what differs of the file in its new entry, "" if nothing that matters does. Metrics and split
+// offsets may be left out: readers then read more, never less.
 func (f liveFile) sameAs(now liveFile) string {
 	switch {
-	case now.sequence != f.sequence || now.fileSequence >= 0 && now.fileSequence != f.fileSequence:
-		return "another sequence number"
 	case now.spec != f.spec:
 		return "another partition spec"
 	case now.records != f.records || now.size != f.size:
 		return "another size"
 	case now.identity != f.identity:
 		return "another partition or content"
-	case f.firstRow >= 0 && now.firstRow != f.firstRow:
-		return "other row ids"
+	case now.splits != 0 && now.splits != f.splits:
+		return "other split offsets"
 	}
 	for i, metric := range now.metrics {
 		if metric != 0 && metric != f.metrics[i] {
 			return "other column metrics"
 		}
 	}
+	return f.sameNumbers(now)
+}
+
+// sameNumbers is the part of sameAs that tells when the file came. A first row id may be given where there was none, as
+// an upgrade to v3 does.
+func (f liveFile) sameNumbers(now liveFile) string {
+	switch {
+	case f.snapshot != unknown && now.snapshot != f.snapshot:
+		return "another snapshot"
+	case now.sequence != f.sequence || now.fileSequence != unknown && now.fileSequence != f.fileSequence:
+		return "another sequence number"
+	case f.firstRow >= 0 && now.firstRow != f.firstRow:
+		return "other row ids"
+	}
 	return ""
 }
 
+// identityOf hashes what must not change. What is absent differs from what is empty: a delete file that refers to no
+// file applies to all, one that refers to "" to none.
 func identityOf(f iceberg.DataFile, seed maphash.Seed) uint64 {
-	text := fmt.Sprintf("%d|%s|%x|%v|%q|%d|%d|", f.ContentType(), f.FileFormat(), f.KeyMetadata(), f.EqualityFieldIDs(),
-		valueOr(f.ReferencedDataFile(), ""), valueOr(f.ContentOffset(), -1), valueOr(f.ContentSizeInBytes(), -1))
+	text := fmt.Sprintf("%d|%s|%#v|%v|%s|%s|%s|", f.ContentType(), f.FileFormat(), f.KeyMetadata(), f.EqualityFieldIDs(),
+		optional(f.ReferencedDataFile()), optional(f.ContentOffset()), optional(f.ContentSizeInBytes()))
 	partition := f.Partition()
 	for _, id := range slices.Sorted(maps.Keys(partition)) {
 		text += fmt.Sprintf("%d=%T:%q|", id, partition[id], fmt.Sprint(partition[id]))
 	}
 	return maphash.String(seed, text)
+}
+
+// optional tells an absent value from any other.
+func optional[T any](p *T) string {
+	if p == nil {
+		return "absent"
+	}
+	return fmt.Sprintf("%#v", *p)
+}
+
+// splitsOf is 0 for absent offsets alone: engines may take an empty list for a file with nothing to read.
+func splitsOf(f iceberg.DataFile, seed maphash.Seed) uint64 {
+	offsets := f.SplitOffsets()
+	if offsets == nil {
+		return 0
+	}
+	return max(maphash.String(seed, fmt.Sprint(offsets)), 1)
 }
 
 // hashMap is 0 for an absent or empty map alone.

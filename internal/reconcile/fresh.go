@@ -103,7 +103,7 @@ func (c *contents) count(e entry, in catalog.Inspection) {
 	case iceberg.EntryStatusADDED:
 		c.added++
 		c.addedRows = addRows(c.addedRows, e.records)
-		if e.snapshot != in.Snapshot.ID && e.snapshot != unknownSnapshot && c.foreign == "" {
+		if e.snapshot != in.Snapshot.ID && e.snapshot != unknown && c.foreign == "" {
 			c.foreign = e.path
 		}
 		if in.FormatVersion > 1 && e.sequence != in.Snapshot.SequenceNumber && c.sequenceOf == "" {
@@ -172,7 +172,7 @@ func (c *contents) wrong(m *manifest, in catalog.Inspection) string {
 
 // misattributed gives what is said to be of another commit than the one that adds it, "" if nothing is.
 func (c *contents) misattributed(m *manifest, in catalog.Inspection) string {
-	other := !m.bare && m.snapshot != unknownSnapshot && m.snapshot != in.Snapshot.ID
+	other := !m.bare && m.snapshot != unknown && m.snapshot != in.Snapshot.ID
 	v2 := in.FormatVersion > 1
 	switch {
 	case c.foreign != "":

@@ -87,6 +87,7 @@ type row struct {
 	firstRow int64 // 0: inherited
 	value    any   // of the partition, instead of city
 	logical  string
+	change   func(*iceberg.DataFileBuilder) // what else the file has
 }
 
 // missing is the partition value null.
@@ -134,6 +135,9 @@ func (l *lake) entry(r row) iceberg.ManifestEntry {
 	}
 	if r.content == iceberg.EntryContentEqDeletes {
 		builder.EqualityFieldIDs([]int{1})
+	}
+	if r.change != nil {
+		r.change(builder)
 	}
 	entry := iceberg.NewManifestEntryBuilder(r.status, &r.snapshot, builder.Build())
 	if r.sequence != 0 {

@@ -44,10 +44,9 @@ func (s source) manifestsOf(ctx context.Context, snap metadata.Snapshot) (manife
 
 // inlineManifests makes list entries of bare paths; their counts are unknown.
 func inlineManifests(snap metadata.Snapshot) []manifest {
-	unknown := [3]int64{-1, -1, -1}
 	out := make([]manifest, len(snap.Manifests))
 	for i, path := range snap.Manifests {
-		out[i] = manifest{version: 1, path: path, snapshot: snap.ID, files: unknown, rows: unknown, firstRow: -1, bare: true}
+		out[i] = manifest{version: 1, path: path, snapshot: snap.ID, files: noCounts(), rows: noCounts(), firstRow: unknown, bare: true}
 	}
 	return out
 }

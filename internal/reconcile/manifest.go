@@ -3,6 +3,8 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apache/iceberg-go"
@@ -17,13 +19,11 @@ const (
 // mostSummaries is the most partition fields that a list may describe.
 const mostSummaries = 10_000
 
-// unknownSnapshot stands for the snapshot of a manifest whose list does not say.
-const unknownSnapshot = -1
-
 // perManifest is about what a manifest holds in memory, without its texts, in bytes.
 const perManifest = 256
 
-// manifest is a manifest as a manifest list describes it. Negative counts and ids are unknown.
+// manifest is a manifest as a manifest list describes it. Counts may be unknown or negative, as natural gives them; the
+// snapshot and the first row id may be unknown.
 type manifest struct {
 	version                                        int
 	path                                           string
@@ -35,7 +35,15 @@ type manifest struct {
 	bare                                           bool // a path in an old v1 snapshot: nothing else is known
 }
 
-// mayLive tells whether readers look for live files in it.
+// noCounts are counts that are not known.
+func noCounts() [3]int64 { return [3]int64{unknown, unknown, unknown} }
+
+// miscounts tells whether a count is negative: engines differ on whether the manifest then has files.
+func (m *manifest) miscounts() bool {
+	return slices.Contains(m.files[:], negative) || slices.Contains(m.rows[:], negative)
+}
+
+// mayLive tells whether readers may look for live files in it.
 func (m *manifest) mayLive() bool { return m.files[0] != 0 || m.files[1] != 0 }
 
 // file gives the manifest as iceberg-go wants it for reading.
@@ -127,8 +135,7 @@ func listVersion(schema *avroType, header []byte) (int, error) {
 }
 
 func readManifest(r *avroReader, schema *avroType, version int) manifest {
-	unknown := [3]int64{-1, -1, -1}
-	m := manifest{version: version, snapshot: unknownSnapshot, files: unknown, rows: unknown, firstRow: -1}
+	m := manifest{version: version, snapshot: unknown, files: noCounts(), rows: noCounts(), firstRow: unknown}
 	r.record(schema, func(f avroField) { m.read(r, f) })
 	if m.path == "" || m.content != dataContent && m.content != deletesContent {
 		r.fail()
@@ -145,13 +152,15 @@ func (m *manifest) read(r *avroReader, f avroField) {
 	case 502:
 		m.spec = r.small(f.typ, 0)
 	case 503:
-		m.snapshot = r.integer(f.typ, -1)
+		m.snapshot = r.snapshot(f.typ, unknown)
 	case 504, 505, 506:
-		m.files[f.id-504] = r.small(f.typ, -1)
+		if m.files[f.id-504] = r.natural(f.typ); m.files[f.id-504] > math.MaxInt32 {
+			r.fail()
+		}
 	case 507:
 		m.partitions = readSummaries(r, f.typ)
 	case 512, 513, 514:
-		m.rows[f.id-512] = r.integer(f.typ, -1)
+		m.rows[f.id-512] = r.natural(f.typ)
 	case 515:
 		m.sequence = r.integer(f.typ, 0)
 	case 516:

@@ -8,7 +8,7 @@ import (
 )
 
 // entry is what is needed of a manifest entry in most cases. sequence is the data sequence number, inherited where the
-// specification says so, -1 unknown.
+// specification says so, as natural gives it.
 type entry struct {
 	status                  iceberg.ManifestEntryStatus
 	snapshot, sequence      int64
@@ -75,23 +75,23 @@ func checkHeader(meta map[string][]byte, m *manifest) error {
 }
 
 func readEntry(r *avroReader, schema *avroType, m *manifest) entry {
-	e := entry{snapshot: m.snapshot, sequence: -1, records: -1, bytes: -1}
+	e := entry{snapshot: m.snapshot, sequence: unknown, records: -1, bytes: -1}
 	r.record(schema, func(f avroField) {
 		switch f.id {
 		case 0:
 			status := r.integer(f.typ, -1)
 			e.status, e.statusSeen = iceberg.ManifestEntryStatus(status), status >= 0 && status <= 2
 		case 1:
-			e.snapshot = r.integer(f.typ, m.snapshot)
+			e.snapshot = r.snapshot(f.typ, m.snapshot)
 		case 2:
 			r.record(f.typ, func(f avroField) { e.readFile(r, f) })
 		case 3:
-			e.sequence = r.integer(f.typ, -1)
+			e.sequence = r.natural(f.typ)
 		default:
 			r.skip(f.typ)
 		}
 	})
-	if e.sequence < 0 && (m.sequence == 0 || e.status == iceberg.EntryStatusADDED) {
+	if e.sequence == unknown && (m.sequence == 0 || e.status == iceberg.EntryStatusADDED) {
 		e.sequence = m.sequence
 	}
 	if !e.statusSeen || !e.valid(m) {
