@@ -18,9 +18,10 @@ type PurgeFilesInput struct {
 
 // PurgeFilesResult counts what was deleted.
 type PurgeFilesResult struct {
-	Files   int64 `json:"files,omitempty"`
-	Bytes   int64 `json:"bytes,omitempty"`
-	Skipped bool  `json:"skipped,omitempty"` // nothing was deleted: the files may be needed elsewhere
+	Files      int64 `json:"files,omitempty"`
+	Bytes      int64 `json:"bytes,omitempty"`
+	Skipped    bool  `json:"skipped,omitempty"`    // nothing was deleted: the files may be needed elsewhere
+	Unreadable int   `json:"unreadable,omitempty"` // files of other tables, gone or damaged: what they named is not known
 }
 
 // purge is one part of deleting a table's files.
@@ -59,15 +60,26 @@ func (a *Activities) purging(ctx context.Context, t PurgeTarget, part func(purge
 		activity.RecordHeartbeat(ctx, now)
 	}
 	alive := func() { activity.RecordHeartbeat(ctx, *progress.Load()) }
-	if p.sharers, err = a.ports.Purges.Sharers(ctx, t.DropID); err != nil {
+	var unreadable int
+	if p.sharers, unreadable, err = a.spare(ctx, record, p.kept, alive); err != nil {
 		return PurgeFilesResult{}, err
 	}
-	for _, s := range p.sharers.Tables {
+	done, err := part(p)
+	return PurgeFilesResult{Files: done.Files, Bytes: done.Bytes, Skipped: done.Skipped, Unreadable: unreadable}, err
+}
+
+// spare adds to kept what other tables refer to, and counts their files that could not be read.
+func (a *Activities) spare(ctx context.Context, record models.DroppedTable, kept maintenance.FileSet, alive func()) (sharers Sharers, unreadable int, err error) {
+	if sharers, err = a.ports.Purges.Sharers(ctx, record.ID); err != nil {
+		return sharers, 0, err
+	}
+	for _, s := range sharers.Tables {
 		other := maintenance.Table{Location: s.Location, MetadataLocation: s.MetadataLocation}
-		if err := a.ports.Purger.References(ctx, other, record.Location, p.kept, alive); err != nil {
-			return PurgeFilesResult{}, err
+		n, err := a.ports.Purger.References(ctx, other, record.Location, kept, alive)
+		unreadable += n
+		if err != nil {
+			return sharers, unreadable, err
 		}
 	}
-	done, err := part(p)
-	return PurgeFilesResult{Files: done.Files, Bytes: done.Bytes, Skipped: done.Skipped}, err
+	return sharers, unreadable, nil
 }

@@ -73,11 +73,10 @@ func TestAnInterruptedPartGoesOnWhereItWas(t *testing.T) {
 	require.Equal(t, 1, r.world.Calls("DeleteData"))
 }
 
-// A sharer whose metadata cannot be read might need any file.
+// A sharer whose metadata Sluice cannot read might need any file, and the table stays where it can be undropped.
 func TestAnUnreadableSharerStopsThePurge(t *testing.T) {
 	r := newRig(t)
 	target := r.world.DropForPurge(r.world.AddTable("orders"))
-	r.world.SetDrop(target, models.StatePurging)
 	r.world.SetSharers(target, activities.Sharers{Tables: []activities.Sharer{{Location: "s3://b/o"}}}, false)
 	r.world.SetFail(func(port, _ string) error {
 		if port == "References" {
@@ -85,9 +84,14 @@ func TestAnUnreadableSharerStopsThePurge(t *testing.T) {
 		}
 		return nil
 	})
-	_, err := run(r, r.acts.PurgeDataFiles, activities.PurgeFilesInput{Target: target})
+	_, err := run(r, r.acts.ClaimPurge, activities.ClaimPurgeInput{Target: target})
+	require.True(t, asApplication(t, err).NonRetryable())
+	require.Equal(t, models.StateDropped, dropState(t, r.world, target))
+	r.world.SetDrop(target, models.StatePurging)
+	_, err = run(r, r.acts.PurgeDataFiles, activities.PurgeFilesInput{Target: target})
 	require.True(t, asApplication(t, err).NonRetryable())
 	require.Zero(t, r.world.Calls("DeleteData"))
+	require.True(t, must(r, r.acts.ClaimPurge, activities.ClaimPurgeInput{Target: target}).Claimed, "what was begun goes on")
 }
 
 func TestAPurgeIsRecordedOnce(t *testing.T) {
@@ -118,4 +122,11 @@ func TestTheSweepStartsWhatIsDue(t *testing.T) {
 	r.world.Undrop(r.world.DropForPurge(r.world.AddTable("back")))
 	require.Equal(t, activities.StartDuePurgesResult{Started: 2}, must(r, r.acts.StartDuePurges, activities.StartDuePurgesInput{}))
 	require.Equal(t, []activities.PurgeTarget{due, interrupted}, r.world.PurgesStarted())
+}
+
+func dropState(t *testing.T, w *activitiestest.World, target activities.PurgeTarget) models.DropState {
+	t.Helper()
+	record, err := w.DroppedTable(t.Context(), target.DropID)
+	require.NoError(t, err)
+	return record.State
 }

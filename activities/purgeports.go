@@ -38,8 +38,9 @@ type Sharer struct {
 
 // Purger deletes a table's files. Every method may be repeated.
 type Purger interface {
-	// References adds to kept the files within location that another table refers to.
-	References(ctx context.Context, other maintenance.Table, location string, kept maintenance.FileSet, beat func()) error
+	// References adds to kept the files within location that another table refers to, and counts the files of that table
+	// that nobody can read through, because they are gone or damaged.
+	References(ctx context.Context, other maintenance.Table, location string, kept maintenance.FileSet, beat func()) (unreadable int, err error)
 	// DeleteData deletes the data and delete files.
 	DeleteData(ctx context.Context, t maintenance.Table, kept maintenance.FileSet, from maintenance.Progress, beat func(maintenance.Progress)) (maintenance.Progress, error)
 	// DeleteMetadata deletes manifests, manifest lists, statistics and metadata files, the current one last.

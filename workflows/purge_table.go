@@ -44,7 +44,7 @@ func (p *purgeTable) setup(ctx workflow.Context) error {
 }
 
 func (p *purgeTable) run(ctx workflow.Context) (PurgeTableResult, error) {
-	claim, err := ordinary(ctx, patient(), references().ClaimPurge, activities.ClaimPurgeInput{Target: p.in.Target})
+	claim, err := ordinary(ctx, scan(), references().ClaimPurge, activities.ClaimPurgeInput{Target: p.in.Target})
 	if err != nil {
 		return p.out, err
 	}

@@ -145,12 +145,12 @@ func (w *World) Sharers(ctx context.Context, id string) (activities.Sharers, err
 }
 
 // References implements activities.Purger.
-func (w *World) References(ctx context.Context, other maintenance.Table, _ string, kept maintenance.FileSet, _ func()) error {
+func (w *World) References(ctx context.Context, other maintenance.Table, _ string, kept maintenance.FileSet, _ func()) (int, error) {
 	if err := w.called(ctx, "References", ""); err != nil {
-		return err
+		return 0, err
 	}
 	kept[other.MetadataLocation] = struct{}{}
-	return nil
+	return 0, nil
 }
 
 // KeepsData makes every table say gc.enabled=false.

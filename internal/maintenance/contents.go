@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
@@ -55,22 +54,18 @@ type collector struct {
 	reader *reconcile.Reader
 	files  Files
 	beat   func()
-	// missing decides about a manifest or list that cannot be read: an error ends the reading, nil goes on without.
+	// missing decides about a file that is gone or cannot be read: an error ends the reading, nil goes on without.
 	missing func(error) error
 
 	out  contents
 	seen map[string]bool
 }
 
-// read reads a table's metadata. Files that are gone are left out: whoever deleted them left nothing to find.
+// read reads a table's metadata. missing decides about every file of it that is gone or cannot be read.
 func (p *Purger) read(ctx context.Context, t Table, beat func(), missing func(error) error) (contents, error) {
 	c := &collector{reader: p.reader, files: p.files, beat: beat, missing: missing, seen: map[string]bool{}}
 	c.out.current = t.MetadataLocation
 	doc, err := c.document(ctx, t.MetadataLocation)
-	if fault.Is(err, fault.NotFound) {
-		c.out.gone = true
-		return c.out, nil
-	}
 	if err != nil {
 		c.out.gone = true
 		return c.out, missing(err)
@@ -85,9 +80,6 @@ func (p *Purger) read(ctx context.Context, t Table, beat func(), missing func(er
 		}
 		c.out.logged = append(c.out.logged, entry.File)
 		logged, err := c.document(ctx, entry.File)
-		if fault.Is(err, fault.NotFound) {
-			continue
-		}
 		if err != nil {
 			if err = missing(err); err != nil {
 				return c.out, err
@@ -137,9 +129,6 @@ func (c *collector) addSnapshot(ctx context.Context, snap metadata.Snapshot) err
 		c.out.lists = append(c.out.lists, snap.ManifestList)
 	}
 	manifests, err := c.reader.Manifests(ctx, snap)
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
 	if err != nil {
 		return c.missing(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/icebergtest"
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -189,5 +188,3 @@ func (l *lake) put(name string, age time.Duration) string {
 	require.NoError(l.t, os.Chtimes(path, at, at))
 	return name
 }
-
-func code(err error) fault.Code { return fault.CodeOf(err) }

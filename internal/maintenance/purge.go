@@ -51,38 +51,6 @@ type Progress struct {
 	Skipped bool   `json:"skipped,omitempty"` // nothing was deleted because the table says gc.enabled=false
 }
 
-// References adds to kept the files inside location that another table refers to. What cannot be read is an error: it
-// might name any file.
-func (p *Purger) References(ctx context.Context, other Table, location string, kept FileSet, beat func()) error {
-	within, err := objects.Parse(location)
-	if err != nil {
-		return err
-	}
-	note := func(path string) {
-		if loc, err := objects.Parse(path); err == nil && objects.Within(within, loc) {
-			kept.add(loc)
-		}
-	}
-	c, err := p.read(ctx, other, beat, func(err error) error { return err })
-	if err != nil {
-		return err
-	}
-	for _, path := range c.files() {
-		note(path)
-	}
-	for _, m := range c.manifests {
-		beat()
-		err := p.reader.EachFile(ctx, m, func(path string, _ int64) error {
-			note(path)
-			return nil
-		})
-		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-	}
-	return nil
-}
-
 // sized is a file to delete; negative bytes are not known.
 type sized struct {
 	location objects.Location
@@ -107,7 +75,7 @@ func (p *Purger) DeleteData(ctx context.Context, t Table, kept FileSet, from Pro
 			}
 			return nil
 		})
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		if err != nil {
 			if err = p.unreadable(ctx, t)(err); err != nil {
 				return done, err
 			}
@@ -195,10 +163,13 @@ func (p *Purger) begin(ctx context.Context, t Table, beat func()) (objects.Locat
 	return base, c, err
 }
 
-// unreadable goes on without a damaged file of the table itself, whose leftovers are found by listing; a store that
-// fails is to be asked again.
+// unreadable goes on without a file of the table itself that is gone, as after an earlier attempt, or damaged: leftovers
+// are found by listing. A store that fails is to be asked again.
 func (p *Purger) unreadable(ctx context.Context, t Table) func(error) error {
 	return func(err error) error {
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
 		if ctx.Err() != nil || !fault.Is(err, fault.Invalid) {
 			return err
 		}

@@ -72,7 +72,8 @@ func (s *Store) FinishPurge(ctx context.Context, id string, files, bytes int64, 
 	return finished, err
 }
 
-// Sharers implements activities.PurgeLedger. Catalogs may lie in one another, so all of them are looked at.
+// Sharers implements activities.PurgeLedger. Catalogs may lie in one another, so all of them are looked at. A record of the
+// same uuid is the same table, that went through another catalog; tables without a uuid are each another.
 func (s *Store) Sharers(ctx context.Context, id string) (activities.Sharers, error) {
 	var out activities.Sharers
 	record, err := s.DroppedTable(ctx, id)
@@ -84,7 +85,7 @@ func (s *Store) Sharers(ctx context.Context, id string) (activities.Sharers, err
 	const columns = "location, metadata_location, " + overlap + " AS overlaps"
 	args := []any{above, below + "/", below + "0"}
 	err = s.query(ctx).Raw("SELECT "+columns+" FROM tables WHERE foreign_files OR "+overlap+
-		" UNION ALL SELECT "+columns+" FROM dropped_tables WHERE id <> ? AND table_uuid <> ?"+
+		" UNION ALL SELECT "+columns+" FROM dropped_tables WHERE id <> ? AND (table_uuid = '' OR table_uuid <> ?)"+
 		" AND state IN ('dropped', 'unregistered', 'forgotten') AND (foreign_files OR "+overlap+")",
 		flat(args, args, args, []any{id, record.TableUUID}, args)...).Scan(&out.Tables).Error
 	if err != nil {

@@ -29,6 +29,7 @@ func dropCases() map[string]func(*testing.T, *fixture) {
 		"only what is due is claimed, and claimed again":            purgeIsClaimed,
 		"a purge is finished once":                                  purgeIsFinished,
 		"a purge sees who may share its files":                      sharersAreSeen,
+		"tables without a uuid are not taken for one another":       sharersWithoutUUID,
 		"a swap notes that files may be elsewhere":                  swapNotesForeignFiles,
 	}
 }
@@ -308,6 +309,40 @@ func sharersAreSeen(t *testing.T, f *fixture) {
 	}
 	assert.ElementsMatch(t, []string{foreign.Location, gone.Location}, locations)
 	assert.False(t, got.Overlapped)
+}
+
+// sharersWithoutUUID: tables of format version 1 may have no uuid, and one that has none is not the same as another.
+func sharersWithoutUUID(t *testing.T, f *fixture) {
+	before := time.Now().Add(-time.Minute)
+	dropped := func(name string, drop models.DroppedTable) models.DroppedTable {
+		row := f.newTable(name)
+		row.UUID, row.FormatVersion, row.ForeignFiles = "", 1, true
+		require.NoError(t, f.s.CreateTable(t.Context(), row, catalog.Effects{}))
+		return f.dropAs(t, row.ID, drop)
+	}
+	locations := func(id string) (out []string) {
+		got, err := f.s.Sharers(t.Context(), id)
+		require.NoError(t, err)
+		for _, s := range got.Tables {
+			out = append(out, s.Location)
+		}
+		return out
+	}
+	due := dropped("due", models.DroppedTable{PurgeRequested: true, PurgeAfter: &before})
+	back := dropped("back", models.DroppedTable{})
+	handedOver := dropped("handed_over", models.DroppedTable{State: models.StateUnregistered})
+	forgotten := dropped("forgotten", models.DroppedTable{})
+	require.NoError(t, f.s.ForgetTable(t.Context(), forgotten.ID, event(models.AuditTableForgotten)))
+	others := []string{back.Location, handedOver.Location, forgotten.Location}
+	assert.ElementsMatch(t, others, locations(due.ID))
+	_, _, err := f.s.ClaimPurge(t.Context(), due.ID, time.Now())
+	require.NoError(t, err)
+	assert.ElementsMatch(t, others, locations(due.ID), "while its files are being deleted too")
+
+	require.NoError(t, f.undrop(t, back.ID, "back"))
+	assert.ElementsMatch(t, others, locations(due.ID), "as a table, and as the record it was no more")
+	again := f.dropAs(t, back.TableID, models.DroppedTable{})
+	assert.ElementsMatch(t, []string{handedOver.Location, forgotten.Location}, locations(again.ID), "its own records share nothing")
 }
 
 func swapNotesForeignFiles(t *testing.T, f *fixture) {
