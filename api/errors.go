@@ -5,9 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluice-data/sluice/api/catalog"
 	"github.com/sluice-data/sluice/api/wire"
 	"github.com/sluice-data/sluice/internal/fault"
 )
@@ -164,6 +166,9 @@ func writeAnswer(c *gin.Context, a answer) {
 	if a.retry {
 		h.Set("Retry-After", retryAfterSeconds)
 	}
-	// An errorBody is always encodable.
-	_ = wire.JSON(c, a.status, errorBody{Error: errorModel{Message: short(a.message), Type: a.kind, Code: a.status}})
+	var body any = errorBody{Error: errorModel{Message: short(a.message), Type: a.kind, Code: a.status}}
+	if strings.HasSuffix(c.FullPath(), catalog.TokenPath) {
+		body = catalog.TokenRefusal(a.status, short(a.message))
+	}
+	_ = wire.JSON(c, a.status, body) // both are always encodable
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,21 @@ func TestCredentialsInTheQueryAreNotRead(t *testing.T) {
 	s := newSite(t)
 	r := s.do("POST", tokens+"?grant_type=client_credentials&client_id=a", "x=1", "Content-Type", "application/x-www-form-urlencoded")
 	require.Equal(t, 400, r.StatusCode)
+}
+
+// TestTokenRequestsRefusedBeforeTheEndpoint: they have the endpoint's body all the same, not the catalog's.
+func TestTokenRequestsRefusedBeforeTheEndpoint(t *testing.T) {
+	s := newSite(t)
+	form := url.Values{"grant_type": {"client_credentials"}}.Encode()
+	for status, r := range map[int]reply{
+		400: s.do("POST", tokens+"?a=%zz", form, "Content-Type", "application/x-www-form-urlencoded"),
+		415: s.do("POST", tokens, form, "Content-Encoding", "br"),
+		431: s.do("POST", tokens, form, "X-Long", strings.Repeat("x", 70<<10)),
+	} {
+		require.Equal(t, status, r.StatusCode)
+		v := r.json(t)
+		require.Equal(t, "invalid_request", v["error"])
+		require.NotEmpty(t, v["error_description"])
+		require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+	}
 }

@@ -86,7 +86,7 @@ func (h *Handler) routes() []route {
 // there with a prefix, which is a catalog's name, and without, which means the token's catalog.
 func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	v1 := r.Group("/v1")
-	v1.POST("/oauth/tokens", h.issueToken)
+	r.POST(TokenPath, h.issueToken)
 	known := v1.Group("", authenticate)
 	known.GET("/config", wire.Handle(h.config))
 	known.POST(legacySign, wire.DecodePath, h.inCatalog(h.signLegacy))

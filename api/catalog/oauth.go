@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"mime"
 	"net/http"
@@ -45,6 +46,9 @@ func (h *Handler) issueToken(c *gin.Context) {
 		return
 	}
 	_ = c.Error(err)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return // the client's doing, or the time's: the middleware tells which
+	}
 	refusal := oauthError(err)
 	if refusal.Status == http.StatusUnauthorized {
 		c.Header("WWW-Authenticate", `Basic realm="sluice"`)
@@ -53,6 +57,21 @@ func (h *Handler) issueToken(c *gin.Context) {
 		c.Header("Retry-After", "1")
 	}
 	_ = wire.JSON(c, refusal.Status, oauthErrorAnswer{Error: refusal.Code, Description: refusal.Description})
+}
+
+// TokenPath is the token endpoint below a mount.
+const TokenPath = "/v1/oauth/tokens" //nolint:gosec // a route
+
+// TokenRefusal is the body of an answer to a request that was refused before the token endpoint saw it.
+func TokenRefusal(status int, message string) any {
+	code := "invalid_request"
+	switch {
+	case status == http.StatusServiceUnavailable:
+		code = "temporarily_unavailable"
+	case status >= http.StatusInternalServerError:
+		code = "server_error"
+	}
+	return oauthErrorAnswer{Error: code, Description: message}
 }
 
 // maxForm is the largest body of the token endpoint, in bytes: who asks there is not known yet.

@@ -262,7 +262,7 @@ func (s *site) appendUntilDone(ctx context.Context, table string) (files []strin
 			return nil, conflicts, fmt.Errorf("commit: %d %s", r.StatusCode, r.body)
 		}
 		conflicts++
-		time.Sleep(rand.N(min(20*time.Millisecond<<conflicts, time.Second)))
+		time.Sleep(rand.N(min(20*time.Millisecond<<min(conflicts, 6), time.Second)))
 	}
 }
 

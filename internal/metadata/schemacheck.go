@@ -15,6 +15,14 @@ const maxFieldID = math.MaxInt32 - 200
 // checkSchema tells whether a schema may enter a table of the format version. The error is Invalid.
 // Engines refuse to open tables that break these rules.
 func checkSchema(s Schema, formatVersion int) error {
+	if err := checkFields(s, func(f *Field) error { return checkField(f, formatVersion) }); err != nil {
+		return err
+	}
+	return checkIdentifiers(s, newFieldIndex(s.Fields))
+}
+
+// checkFields wants ids and names that tell fields apart, and of every field what check wants.
+func checkFields(s Schema, check func(*Field) error) error {
 	ids := make(map[int]bool)
 	paths := make(map[string]bool)
 	var err error
@@ -34,14 +42,11 @@ func checkSchema(s Schema, formatVersion int) error {
 		case paths[f.Path]:
 			err = fault.New(fault.Invalid, "Invalid schema: multiple fields for name %s", f.Path)
 		default:
-			err = checkField(f, formatVersion)
+			err = check(f)
 		}
 		ids[f.ID], paths[f.Path] = true, true
 	})
-	if err != nil {
-		return err
-	}
-	return checkIdentifiers(s, newFieldIndex(s.Fields))
+	return err
 }
 
 // checkField checks a field's own members; its children are visited by themselves.

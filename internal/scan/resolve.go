@@ -116,7 +116,8 @@ func otherColumns(doc *metadata.Document) []columns {
 	return out
 }
 
-// spec gives a partition spec. One that the metadata does not have is the table's fault, not the client's.
+// spec gives a partition spec. One that the metadata does not have is the fault of whoever committed it: an engine can remove a
+// spec that manifests still use.
 func (c *catalogue) spec(id int) (spec, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +126,7 @@ func (c *catalogue) spec(id int) (spec, error) {
 	}
 	raw, ok := c.doc.PartitionSpecRaw(id)
 	if !ok {
-		return spec{}, fault.New(fault.Internal, "The table has a manifest of partition spec %d, which its metadata does not have.", id)
+		return spec{}, fault.New(fault.Invalid, "The table has a manifest of partition spec %d, which its metadata does not have, so that it cannot be planned. Add the spec again, or roll the table back to a snapshot without the manifest.", id)
 	}
 	s, err := parseSpec(id, raw, c.typeOf)
 	if err != nil {
