@@ -26,6 +26,12 @@ test-race: ## the race detector over our own concurrent packages
 e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 	e2e/run.sh
 
+rck: ## the Iceberg REST Compatibility Kit, plain and wide (Java 17, Maven; RCK_CLIENT=1.12.0 for another client)
+	e2e/rck/run.sh
+
+engines: ## DuckDB and Spark against a running Sluice (ENGINES=duckdb or spark for one); installs them into e2e/engines/.engines
+	e2e/engines/run.sh $(ENGINES)
+
 workflowcheck: ## prove that workflow code is deterministic
 	$(WORKFLOWCHECK) ./workflows/...
 
@@ -50,4 +56,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race e2e workflowcheck replay record-histories bench chaos fuzz vulncheck verify
+.PHONY: help build lint test test-race e2e rck engines workflowcheck replay record-histories bench chaos fuzz vulncheck verify
