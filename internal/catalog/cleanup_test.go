@@ -95,6 +95,7 @@ func TestUnremovedMetadataIsOnlyGarbage(t *testing.T) {
 	h := newHarness(t, func(d *catalog.Deps) { files.Files = d.Files; d.Files = files })
 	h.create(t, "events", models.OpenFull)
 	h.setProperties(t, "events", deleteAfterCommit, "true", previousVersions, "1")
+	h.Drain(context.Background())
 	before := len(h.metadataFiles(t, "events"))
 	files.stuck.Store(true)
 	for i := range 3 {
