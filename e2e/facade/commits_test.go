@@ -236,7 +236,7 @@ func TestCaseA8ManyWriters(t *testing.T) {
 // appendUntilDone appends one file as an engine does: on a conflict it refreshes and tries again.
 func (s *site) appendUntilDone(ctx context.Context, table string) (files []string, conflicts int, err error) {
 	for {
-		r, err := s.send(ctx, "GET", tablePath(table), "")
+		r, err := s.send(ctx, "GET", tablePath(table)+"?snapshots=refs", "")
 		if err != nil || r.StatusCode != 200 {
 			return nil, conflicts, fmt.Errorf("load: %d %s %w", r.StatusCode, r.body, err)
 		}
