@@ -66,12 +66,9 @@ func (s *Service) prepareRegistered(
 		return Effects{}, err
 	}
 	var effects Effects
-	var known *metadata.Document
-	exceptID, governed := "", old
+	asLeft, exceptID, governed := false, "", old
 	if former != nil {
-		if in.MetadataLocation == former.MetadataLocation {
-			known = doc // just as Sluice left it: what it has was judged when it came
-		}
+		asLeft = in.MetadataLocation == former.MetadataLocation
 		if former.CatalogID == at.cat.ID {
 			effects.Continues, exceptID, governed = former.ID, former.ID, &former.Table.V
 		} else if old == nil {
@@ -85,7 +82,7 @@ func (s *Service) prepareRegistered(
 	if err := s.checkTableLocation(ctx, at, doc.Location(), exceptID); err != nil {
 		return Effects{}, err
 	}
-	if err := s.judgeRegistered(ctx, caller, at, *row, doc, known); err != nil {
+	if err := s.judgeRegistered(ctx, caller, at, *row, doc, asLeft); err != nil {
 		return Effects{}, err
 	}
 	if err := s.pointTo(row, doc, in.MetadataLocation); err != nil {
@@ -202,7 +199,7 @@ func (s *Service) repoint(ctx context.Context, caller policy.Caller, at tablePla
 		return TableView{}, err
 	}
 	previous, was := row.MetadataLocation, row.Location
-	if err := s.judgeRegistered(ctx, caller, at, row, doc, nil); err != nil {
+	if err := s.judgeRegistered(ctx, caller, at, row, doc, false); err != nil {
 		return TableView{}, err
 	}
 	if err := s.pointTo(&row, doc, in.MetadataLocation); err != nil {

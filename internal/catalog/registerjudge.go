@@ -76,22 +76,19 @@ func columnsBetween(before, after *metadata.Document) ([]policy.ColumnChange, er
 }
 
 // judgeRegistered judges what comes with a metadata file as the commit is judged that creates a table with data: by its
-// policy and privileges, and by where its files lie. known is the same document when it is the very one that Sluice left:
-// what that has was judged before; nil otherwise. Nothing is read for who may not bring the data anyway.
-func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc, known *metadata.Document) error {
+// policy and privileges, and by where its files lie. asLeft: it is the very file that Sluice left, and what it
+// has was judged when it came. Nothing is read for who may not bring the data anyway.
+func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc *metadata.Document, asLeft bool) error {
 	if err := s.checkPathProperties(doc.Location(), doc.Properties()); err != nil {
 		return err
 	}
 	row.UUID = canonicalUUID(doc.UUID())
 	attempt := s.attempt(caller, at, row, CommitInput{})
-	attempt.Change = policy.Change{CreatesTable: true, Registers: true}
-	for _, key := range slices.Sorted(maps.Keys(doc.Properties())) {
-		// Sluice's own stamps come with a table that Sluice had: their values are made right by the next restamp.
-		if s.stamps.reserved(key) && !s.stamps.stamped(key) {
-			attempt.Change.PropertiesSet = append(attempt.Change.PropertiesSet, key)
-		}
+	attempt.Change = policy.Change{CreatesTable: true, Registers: true, PropertiesSet: s.foreignStamps(doc)}
+	var fresh []metadata.Snapshot
+	if !asLeft {
+		fresh = heads(doc)
 	}
-	fresh := unseenHeads(doc, known)
 	if len(fresh) > mostRefs {
 		return fault.New(fault.TooLarge, "The table has %d branches and tags with data of their own; at most %d can be checked. Remove some before it is registered.", len(fresh), mostRefs)
 	}
@@ -100,10 +97,10 @@ func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at 
 		attempt.Change.Snapshots = append(attempt.Change.Snapshots, policy.SnapshotFacts{ID: snap.ID, Operation: "append", Append: true, FirstOfCreate: true})
 	}
 	p := &plan{at: at, row: row, next: doc, creates: true}
-	if _, err := s.decide(ctx, caller, p, attempt); err != nil || s.anyLocation && row.WritePolicy == models.OpenFull {
+	if _, err := s.decide(ctx, caller, p, attempt); err != nil || asLeft || s.anyLocation && row.WritePolicy == models.OpenFull {
 		return err
 	}
-	outside := s.outsideHistory(doc, known)
+	outside := s.outsideHistory(doc)
 	if outside == "" && len(fresh) > 0 {
 		var err error
 		if outside, err = s.inspector.OutsideFile(ctx, doc.Location(), fresh); err != nil {
@@ -117,8 +114,20 @@ func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at 
 	return err
 }
 
-// unseenHeads gives the snapshots that refs point to and that known does not have, each once.
-func unseenHeads(doc, known *metadata.Document) []metadata.Snapshot {
+// foreignStamps gives the reserved properties that Sluice never stamps. Its own come with a table that Sluice had: their
+// values are made right by the next restamp.
+func (s *Service) foreignStamps(doc *metadata.Document) []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(doc.Properties())) {
+		if s.stamps.reserved(key) && !s.stamps.stamped(key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// heads gives the snapshots that refs point to, each once.
+func heads(doc *metadata.Document) []metadata.Snapshot {
 	refs := doc.Refs()
 	ids := make([]int64, 0, len(refs)+1)
 	for _, ref := range refs {
@@ -128,39 +137,27 @@ func unseenHeads(doc, known *metadata.Document) []metadata.Snapshot {
 		ids = append(ids, head)
 	}
 	slices.Sort(ids)
-	var fresh []metadata.Snapshot
+	var found []metadata.Snapshot
 	for _, id := range slices.Compact(ids) {
-		if snap, ok := doc.Snapshot(id); ok && !has(known, snap) {
-			fresh = append(fresh, snap)
+		if snap, ok := doc.Snapshot(id); ok {
+			found = append(found, snap)
 		}
 	}
-	return fresh
-}
-
-// has tells whether a document holds the very snapshot.
-func has(doc *metadata.Document, snap metadata.Snapshot) bool {
-	if doc == nil || !doc.HasIdentical(snap) {
-		return false
-	}
-	own, _ := doc.Snapshot(snap.ID)
-	return slices.Equal(own.Manifests, snap.Manifests)
+	return found
 }
 
 // outsideHistory gives the first manifest list or statistics file of a whole document that lies outside the table. Files
 // that older snapshots list are not read: no ref reaches them until it is moved there, and then they are.
-func (s *Service) outsideHistory(doc, known *metadata.Document) string {
+func (s *Service) outsideHistory(doc *metadata.Document) string {
 	for _, id := range doc.SnapshotIDs() {
 		snap, _ := doc.Snapshot(id)
-		if has(known, snap) {
-			continue
-		}
 		for _, path := range append([]string{snap.ManifestList}, snap.Manifests...) {
 			if path != "" && !s.locations.Within(doc.Location(), path) {
 				return path
 			}
 		}
 	}
-	return s.outsideStatistics(doc, known)
+	return s.outsideStatistics(doc, nil)
 }
 
 // clientFile makes the damage of a file that a client chose to register the client's error.

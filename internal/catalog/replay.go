@@ -82,3 +82,12 @@ func returns(p *plan, c metadata.Changes) bool {
 	}
 	return !slices.ContainsFunc(c.AddedSnapshots, func(snap metadata.Snapshot) bool { return snap.ID == head })
 }
+
+// has tells whether a document holds the very snapshot.
+func has(doc *metadata.Document, snap metadata.Snapshot) bool {
+	if !doc.HasIdentical(snap) {
+		return false
+	}
+	own, _ := doc.Snapshot(snap.ID)
+	return slices.Equal(own.Manifests, snap.Manifests)
+}
