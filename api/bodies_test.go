@@ -55,8 +55,10 @@ func TestBodiesAreAsSmallAsTheirUse(t *testing.T) {
 		require.Equal(t, want, r.StatusCode, n)
 	}
 	body := `{"name":"` + strings.Repeat("x", 1<<20) + `"}`
-	r := s.send(s.request("POST", "/api/governance/v1/tokens", io.MultiReader(strings.NewReader(body)))) // chunked
-	require.Equal(t, 413, r.StatusCode)
+	for _, path := range []string{"/api/governance/v1/tokens", "/api/management/v1/principals"} {
+		r := s.send(s.request("POST", path, io.MultiReader(strings.NewReader(body)))) // chunked
+		require.Equal(t, 413, r.StatusCode)
+	}
 
 	conn := dial(t, strings.TrimPrefix(s.url, "http://"))
 	fmt.Fprintf(conn, "POST /api/governance/v1/tokens HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\nContent-Length: %d\r\n\r\n", 2<<20)

@@ -79,7 +79,7 @@ func answerForCode(code fault.Code, subject fault.Subject) answer {
 	case fault.Conflict:
 		return answer{status: http.StatusConflict, kind: "CommitFailedException"}
 	case fault.NotEmpty:
-		return answer{status: http.StatusConflict, kind: "NamespaceNotEmptyException"}
+		return answer{status: http.StatusConflict, kind: notEmptyKind(subject)}
 	case fault.TooLarge:
 		return answer{status: http.StatusRequestEntityTooLarge, kind: "RequestTooLargeException"}
 	case fault.Unprocessable:
@@ -100,6 +100,13 @@ func invalidKind(subject fault.Subject) string {
 	return "BadRequestException"
 }
 
+func notEmptyKind(subject fault.Subject) string {
+	if subject == fault.Catalog {
+		return "WarehouseNotEmptyException"
+	}
+	return "NamespaceNotEmptyException"
+}
+
 // notFoundKind: clients choose their exception by it. NotFoundException means that a metadata file is gone.
 func notFoundKind(subject fault.Subject) string {
 	switch subject {
@@ -115,6 +122,10 @@ func notFoundKind(subject fault.Subject) string {
 		return "NoSuchPrincipalException"
 	case fault.Token:
 		return "NoSuchTokenException"
+	case fault.Role:
+		return "NoSuchRoleException"
+	case fault.GrantRow:
+		return "NoSuchGrantException"
 	case fault.Plan:
 		return "NoSuchPlanIdException"
 	case fault.PlanTask:

@@ -27,6 +27,8 @@ type useCases struct {
 	fail  error  // the next use case's error
 	panic string // the next load panics with it
 
+	beforeDrop func(context.Context) // runs in a drop of a table
+
 	caller   policy.Caller
 	levels   []string
 	ident    models.TableIdent
@@ -188,8 +190,11 @@ func (u *useCases) CommitTransaction(_ context.Context, _ policy.Caller, _ model
 	return u.fail
 }
 
-func (u *useCases) DropTable(_ context.Context, _ policy.Caller, _ models.Catalog, ident models.TableIdent, purge bool) error {
+func (u *useCases) DropTable(ctx context.Context, _ policy.Caller, _ models.Catalog, ident models.TableIdent, purge bool) error {
 	u.ident, u.purge = ident, purge
+	if u.beforeDrop != nil {
+		u.beforeDrop(ctx)
+	}
 	return u.fail
 }
 
@@ -200,17 +205,26 @@ func (u *useCases) RenameTable(_ context.Context, _ policy.Caller, _ models.Cata
 
 func (u *useCases) IssueAccessToken(_ context.Context, in access.GrantRequest) (access.AccessGrant, error) {
 	u.grant = in
-	return access.AccessGrant{AccessToken: "sla_1", TokenType: "bearer", IssuedTokenType: "urn:ietf:params:oauth:token-type:access_token", Scope: in.Scope, ExpiresIn: time.Hour}, u.fail
+	return access.AccessGrant{AccessToken: "eyJ.1", TokenType: "bearer", IssuedTokenType: "urn:ietf:params:oauth:token-type:access_token", Scope: in.Scope, ExpiresIn: time.Hour}, u.fail
 }
 
 func (u *useCases) Authenticate(_ context.Context, bearer string) (policy.Caller, error) {
 	switch bearer {
 	case "good":
-		return policy.Caller{Principal: "etl", PrincipalID: "p1", TokenID: "t1", CatalogID: "c1"}, nil
+		return policy.Caller{
+			Principal: "etl", PrincipalID: "p1", TokenID: "t1", CatalogID: "c1", EngineToken: true, Clearance: models.Internal, RoleNames: []string{"writers"},
+		}, nil
 	case "root":
-		return policy.Caller{Principal: "root", TokenID: "t0", CanGovern: true}, nil
+		at := now.Add(time.Hour)
+		return policy.Caller{Principal: "root", TokenID: "t0", CanGovern: true, Clearance: models.Restricted, ExpiresAt: &at}, nil
+	case "admin":
+		return policy.Caller{Principal: "root", TokenID: "t0", CanGovern: true, Held: policy.NewHeld([]models.Privilege{models.ServiceManageAccess}, nil)}, nil
+	case "admin of main":
+		return policy.Caller{Principal: "root", TokenID: "t0", CatalogID: "c1", Held: policy.NewHeld([]models.Privilege{models.ServiceManageAccess}, nil)}, nil
+	case "first":
+		return policy.Caller{Principal: "new one", PrincipalID: "p9", TokenID: "t9", CanGovern: true, MustRotate: true}, nil
 	case "expired":
-		return policy.Caller{}, fault.New(fault.Unauthenticated, "The token has expired.")
+		return policy.Caller{PrincipalID: "p1", Principal: "etl", TokenID: "t8", CanGovern: true}, fault.New(fault.Unauthenticated, "The token has expired.")
 	}
 	return policy.Caller{}, fault.New(fault.Unauthenticated, "The token is not known.")
 }

@@ -16,8 +16,10 @@ const governancePath = "/api/governance/v1"
 
 func TestWhoami(t *testing.T) {
 	s := newSite(t)
-	require.JSONEq(t, `{"principal":"etl","tokenId":"t1","canWrite":true,"canGovern":false,"catalog":"main"}`, string(s.do("GET", governancePath+"/whoami", "").body))
-	require.JSONEq(t, `{"principal":"root","tokenId":"t0","canWrite":true,"canGovern":true,"catalog":""}`,
+	require.JSONEq(t, `{"principal":"etl","tokenId":"t1","kind":"engine","catalog":"main","canWrite":true,"canGovern":false,
+		"clearance":"internal","principalRoles":["writers"],"expiresAt":null}`, string(s.do("GET", governancePath+"/whoami", "").body))
+	require.JSONEq(t, `{"principal":"root","tokenId":"t0","kind":"access","catalog":"","canWrite":true,"canGovern":true,
+		"clearance":"restricted","principalRoles":[],"expiresAt":"2026-03-01T13:00:00Z"}`,
 		string(s.do("GET", governancePath+"/whoami", "", "Authorization", "Bearer root").body))
 }
 
@@ -35,6 +37,12 @@ func TestMintToken(t *testing.T) {
 	require.Equal(t, "main", r.json(t)["catalog"])
 	require.False(t, s.minted.CanWrite)
 	require.False(t, s.minted.CanGovern)
+
+	r = s.do("POST", governancePath+"/tokens", `{"principalRoles":["writers","readers"]}`)
+	require.Equal(t, []any{"writers", "readers"}, r.json(t)["principalRoles"])
+	require.Equal(t, []string{"writers", "readers"}, s.minted.Roles)
+	r = s.do("POST", governancePath+"/tokens", `{"principalRoles":[]}`)
+	require.Equal(t, 400, r.StatusCode, "a token of no role would hold nothing")
 
 	r = s.do("POST", governancePath+"/tokens", `{"canWrite":true,"canGovern":true}`)
 	require.Equal(t, true, r.json(t)["canGovern"])

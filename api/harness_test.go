@@ -26,6 +26,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // site is the real router on a real port, over fake use cases.
 type site struct {
 	*useCases
+	admin    *adminCases
 	t        *testing.T
 	url      string
 	log      *bytes.Buffer // read it after stop
@@ -46,9 +47,9 @@ func deps(u *useCases, log io.Writer) api.Deps {
 
 func newSite(t *testing.T, change ...func(*api.Deps)) *site {
 	t.Helper()
-	s := &site{useCases: newUseCases(), t: t, log: &bytes.Buffer{}, registry: prometheus.NewRegistry()}
+	s := &site{useCases: newUseCases(), admin: &adminCases{}, t: t, log: &bytes.Buffer{}, registry: prometheus.NewRegistry()}
 	d := deps(s.useCases, s.log)
-	d.Metrics = s.registry
+	d.Metrics, d.Management, d.Governance.Explainer = s.registry, s.admin, s.admin
 	for _, f := range change {
 		f(&d)
 	}

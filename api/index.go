@@ -14,6 +14,8 @@ type indexAnswer struct {
 	Service       string `json:"service"`
 	Catalog       string `json:"catalog,omitempty"`    // of the Iceberg REST catalog; clients add /v1
 	Governance    string `json:"governance,omitempty"` // of the governance API
+	Management    string `json:"management,omitempty"` // of the management API, as Polaris's command line wants it
+	Keys          string `json:"keys,omitempty"`       // of access tokens
 	Health        string `json:"health"`
 	Ready         string `json:"ready"`
 	Metrics       string `json:"metrics"`
@@ -22,7 +24,7 @@ type indexAnswer struct {
 
 // Index answers for the address alone of a process that serves the API.
 func Index() http.Handler {
-	return index(indexAnswer{Service: "sluice", Catalog: CatalogPath, Governance: GovernancePath})
+	return index(indexAnswer{Service: "sluice", Catalog: CatalogPath, Governance: GovernancePath, Management: ManagementPath, Keys: KeysPath})
 }
 
 // ProbesIndex answers for the address alone of a process that has no API.

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluice-data/sluice/api/management"
 	"github.com/sluice-data/sluice/api/wire"
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
 )
 
 // recoverPanics answers 500 for a handler that panicked and logs the stack. When the answer had begun, the
@@ -85,8 +88,8 @@ func receive(c *gin.Context) {
 	}
 }
 
-// authenticate finds out who asks. Whether a read-only token may do what it asks is the use case's to say, which
-// records the refusal.
+// authenticate finds out who asks. Whether a read-only token may do what it asks is the use case's to say. Of a token that
+// is refused, what is known of it is kept for the log and the audit.
 func authenticate(who Authenticator) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		bearer, ok := bearerToken(c.Request)
@@ -99,13 +102,25 @@ func authenticate(who Authenticator) gin.HandlerFunc {
 			if fault.Is(err, fault.Unauthenticated) {
 				c.Header("WWW-Authenticate", `Bearer error="invalid_token"`)
 			}
+			wire.SetCaller(c, policy.Caller{PrincipalID: caller.PrincipalID, Principal: caller.Principal, TokenID: caller.TokenID, Origin: wire.Origin(c)})
 			wire.Fail(c, err)
 			return
 		}
 		bePatient(c.Request.Context())
 		caller.Origin = wire.Origin(c)
 		wire.SetCaller(c, caller)
+		if caller.MustRotate && !rotatesItself(c, caller) {
+			wire.Fail(c, fault.New(fault.Forbidden,
+				"The credentials of principal %s are its first ones and must be rotated before anything else: rotate them first, by POST %s/principals/%s/rotate.",
+				caller.Principal, ManagementPath, url.PathEscape(caller.Principal)))
+		}
 	}
+}
+
+// rotatesItself tells the one request that is open to first credentials.
+func rotatesItself(c *gin.Context, caller policy.Caller) bool {
+	return c.Request.Method == http.MethodPost && c.FullPath() == ManagementPath+management.RotatePath &&
+		wire.Param(c, management.PrincipalParam) == caller.Principal
 }
 
 func bearerToken(r *http.Request) (string, bool) {

@@ -25,7 +25,7 @@ func TestClientCredentials(t *testing.T) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"id"}, "client_secret": {"s+e/c=r"}, "scope": {"PRINCIPAL_ROLE:ALL"}}
 	r := s.grantFor(form)
 	require.Equal(t, 200, r.StatusCode)
-	require.JSONEq(t, `{"access_token":"sla_1","token_type":"bearer","expires_in":3600,"scope":"PRINCIPAL_ROLE:ALL",
+	require.JSONEq(t, `{"access_token":"eyJ.1","token_type":"bearer","expires_in":3600,"scope":"PRINCIPAL_ROLE:ALL",
 		"issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}`, string(r.body))
 	require.Equal(t, "no-store", r.Header.Get("Cache-Control"))
 	require.Equal(t, access.GrantRequest{GrantType: "client_credentials", ClientID: "id", ClientSecret: "s+e/c=r", Scope: "PRINCIPAL_ROLE:ALL", Origin: s.grant.Origin}, s.grant)
@@ -51,6 +51,25 @@ func TestTokenExchangeIgnoresTheBearerOfTheRequest(t *testing.T) {
 	require.Equal(t, 200, r.StatusCode)
 	require.Equal(t, "old", s.grant.SubjectToken)
 	require.Empty(t, s.grant.ClientID)
+}
+
+// TestTokenExchangeAsJavaClientsSendIt: with the client's credentials in the header when the token has expired, and with
+// members that mean nothing here.
+func TestTokenExchangeAsJavaClientsSendIt(t *testing.T) {
+	s := newSite(t)
+	r := s.request("POST", tokens, nil)
+	r.SetBasicAuth("id", "secret")
+	got := s.grantFor(url.Values{
+		"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "scope": {"PRINCIPAL_ROLE:writers"},
+		"subject_token": {"old"}, "subject_token_type": {"urn:ietf:params:oauth:token-type:access_token"},
+		"actor_token": {"who"}, "actor_token_type": {"urn:ietf:params:oauth:token-type:access_token"}, "audience": {"x"}, "resource": {"y"},
+	}, "Authorization", r.Header.Get("Authorization"))
+	require.Equal(t, 200, got.StatusCode)
+	require.Equal(t, "PRINCIPAL_ROLE:writers", got.json(t)["scope"])
+	require.Equal(t, access.GrantRequest{
+		GrantType: "urn:ietf:params:oauth:grant-type:token-exchange", ClientID: "id", ClientSecret: "secret", SubjectToken: "old",
+		SubjectTokenType: "urn:ietf:params:oauth:token-type:access_token", Scope: "PRINCIPAL_ROLE:writers", Origin: s.grant.Origin,
+	}, s.grant)
 }
 
 func TestOAuthRefusalsHaveTheBodyOfRFC6749(t *testing.T) {

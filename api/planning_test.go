@@ -57,7 +57,10 @@ func newLakeSite(t *testing.T, pages ...scan.Option) *lakeSite {
 	require.NoError(t, err)
 	root, err := db.PrincipalByName(ctx, models.RootPrincipal)
 	require.NoError(t, err)
-	grants, err := db.PrincipalGrants(ctx, root.ID)
+	roles, err := db.RolesOfPrincipal(ctx, root.ID)
+	require.NoError(t, err)
+	require.Len(t, roles, 1)
+	grants, err := db.GrantsOfRoles(ctx, []string{roles[0].ID})
 	require.NoError(t, err)
 	l.root = policy.Caller{PrincipalID: root.ID, Principal: root.Name, TokenID: "t", CatalogID: l.cat.ID, CanGovern: true, Held: policy.NewHeld(nil, grants)}
 

@@ -14,7 +14,9 @@ import (
 
 	"github.com/sluice-data/sluice/api/catalog"
 	"github.com/sluice-data/sluice/api/governance"
+	"github.com/sluice-data/sluice/api/management"
 	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/policy"
 )
 
@@ -23,6 +25,8 @@ const (
 	CatalogPath      = "/api/catalog"
 	TableCatalogPath = "/api/table/iceberg"
 	GovernancePath   = "/api/governance/v1"
+	ManagementPath   = "/api/management/v1"
+	KeysPath         = "/.well-known/jwks.json"
 )
 
 // The limits that a zero Limits means.
@@ -31,12 +35,24 @@ const (
 	DefaultRequestTimeout = time.Minute
 )
 
-// maxGovernanceBody is the largest body of the governance API, in bytes: a classification of some thousand columns.
-const maxGovernanceBody = 1 << 20
+// maxAdminBody is the largest body of the governance and management APIs, in bytes: a classification of some thousand
+// columns.
+const maxAdminBody = 1 << 20
 
-// Authenticator answers who a bearer token belongs to; a token that opens nothing is fault.Unauthenticated.
+// Authenticator answers who a bearer token belongs to. A token that opens nothing is fault.Unauthenticated; where it is
+// known all the same, the Caller names its principal and the token.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Caller, error)
+}
+
+// Denials keeps what was refused for the audit.
+type Denials interface {
+	RecordDenial(ctx context.Context, caller policy.Caller, d access.Denial) error
+}
+
+// JWKS gives the public keys of access tokens as a JSON Web Key Set.
+type JWKS interface {
+	JWKS(ctx context.Context) ([]byte, error)
 }
 
 // Limits bound one request; zero fields mean the defaults.
@@ -53,7 +69,11 @@ type Deps struct {
 	Metrics       prometheus.Registerer // nil: not measured
 	Authenticator Authenticator
 	Catalog       catalog.Deps
-	Governance    governance.Deps // Now is filled in when nil
+	Governance    governance.Deps           // Now is filled in when nil
+	Management    management.Administration // nil: not served
+	Denials       Denials                   // nil: refusals are not recorded
+	JWKS          JWKS                      // nil: not served
+	Codec         http.Handler              // of workflows' payloads; nil: not served
 
 	Health, Ready, MetricsPage http.Handler // nil: not served
 
@@ -73,7 +93,7 @@ func Router(d Deps) http.Handler {
 	trust(e, d.TrustedProxies)
 
 	observe := newObserver(d.Log, d.Metrics, d.NewID)
-	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), secureHeaders,
+	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), recordDenials(d.Denials, d.Log, d.Catalog.NamespaceSeparator), secureHeaders,
 		limitInFlight(d.Limits.InFlight), limitHead, limitBody(d.Limits.BodyBytes), inflateBody(d.Limits.BodyBytes), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)
@@ -83,7 +103,18 @@ func Router(d Deps) http.Handler {
 	for _, path := range []string{CatalogPath, TableCatalogPath} {
 		iceberg.Mount(e.Group(path, refuseDoubledVersion), known)
 	}
-	governance.New(d.Governance).Mount(e.Group(GovernancePath, limitBody(maxGovernanceBody)), known)
+	governance.New(d.Governance).Mount(e.Group(GovernancePath, limitBody(maxAdminBody)), known)
+	if d.Management != nil {
+		management.New(d.Management).Mount(e.Group(ManagementPath, limitBody(maxAdminBody)), known)
+	}
+	if d.JWKS != nil {
+		e.GET(KeysPath, serveKeys(d.JWKS))
+		e.HEAD(KeysPath, serveKeys(d.JWKS))
+	}
+	if d.Codec != nil {
+		e.POST(CodecPath+"/*codec", serveCodec(d.Codec, known))
+		e.OPTIONS(CodecPath+"/*codec", serveCodec(d.Codec, known))
+	}
 	for path, h := range map[string]http.Handler{"/": Index(), "/healthz": d.Health, "/readyz": d.Ready, "/metrics": d.MetricsPage} {
 		if h != nil {
 			e.GET(path, gin.WrapH(h))
@@ -125,7 +156,7 @@ func noRoute(c *gin.Context) {
 	}
 	wire.Fail(c, &answer{
 		status: http.StatusNotFound, kind: "NoSuchRouteException",
-		message: "There is no such route. The Iceberg catalog is at " + CatalogPath + "/v1, governance at " + GovernancePath + ".",
+		message: "There is no such route. The Iceberg catalog is at " + CatalogPath + "/v1, governance at " + GovernancePath + ", management at " + ManagementPath + ".",
 	})
 }
 

@@ -15,6 +15,8 @@ const (
 	redacted = "[redacted]"
 	// secretLength is the length from which what looks like a token is one; whole ones have 43 characters.
 	secretLength = 20
+	// jwtStart is how the header of every JSON Web Token begins: {" in base64.
+	jwtStart = "eyJ"
 	// longestText bounds a text that is logged or answered: most of it may be what the client sent.
 	longestText = 4 << 10
 )
@@ -60,7 +62,7 @@ func scrubbed(text string) string {
 func secretAt(text string) (keep, drop int) {
 	const bearer = "bearer"
 	switch {
-	case strings.HasPrefix(text, "slc_"), strings.HasPrefix(text, "sla_"):
+	case strings.HasPrefix(text, "slc_"), strings.HasPrefix(text, jwtStart):
 	case len(text) > len(bearer) && strings.EqualFold(text[:len(bearer)], bearer):
 		keep = len(text) - len(strings.TrimLeft(text[len(bearer):], " \t+:="))
 		if keep == len(bearer) {

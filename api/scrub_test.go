@@ -11,7 +11,7 @@ import (
 )
 
 func TestPastedSecretsAreNotLogged(t *testing.T) {
-	engine, access, client := "slc_"+strings.Repeat("E-_4", 10)+"abc", "sla_"+strings.Repeat("A", 43), strings.Repeat("c", 43)
+	engine, access, client := "slc_"+strings.Repeat("E-_4", 10)+"abc", "eyJ"+strings.Repeat("A", 43), strings.Repeat("c", 43)
 	s := newSite(t)
 	s.fail = fault.Wrap(fmt.Errorf("driver said: Authorization: Bearer %s", client), fault.Invalid, "There is no %s.", engine)
 	for _, path := range []string{

@@ -39,6 +39,25 @@ const (
 	AuditTokenRevoked             AuditType = "token.revoked"
 	AuditPrincipalCreated         AuditType = "principal.created"
 	AuditPrincipalSecretReset     AuditType = "principal.secret_reset"
+	AuditCatalogUpdated           AuditType = "catalog.updated"
+	AuditCatalogDeleted           AuditType = "catalog.deleted"
+	AuditPrincipalUpdated         AuditType = "principal.updated"
+	AuditPrincipalDeleted         AuditType = "principal.deleted"
+	AuditPrincipalSecretRotated   AuditType = "principal.secret_rotated"
+	AuditPrincipalRoleCreated     AuditType = "principal_role.created"
+	AuditPrincipalRoleUpdated     AuditType = "principal_role.updated"
+	AuditPrincipalRoleDeleted     AuditType = "principal_role.deleted"
+	AuditPrincipalRoleAssigned    AuditType = "principal_role.assigned"
+	AuditPrincipalRoleRevoked     AuditType = "principal_role.revoked"
+	AuditCatalogRoleCreated       AuditType = "catalog_role.created"
+	AuditCatalogRoleUpdated       AuditType = "catalog_role.updated"
+	AuditCatalogRoleDeleted       AuditType = "catalog_role.deleted"
+	AuditCatalogRoleAssigned      AuditType = "catalog_role.assigned"
+	AuditCatalogRoleRevoked       AuditType = "catalog_role.revoked"
+	AuditGrantAdded               AuditType = "grant.added"
+	AuditGrantRevoked             AuditType = "grant.revoked"
+	AuditSigningKeyCreated        AuditType = "signing_key.created"
+	AuditSigningKeysRevoked       AuditType = "signing_key.revoked"
 )
 
 // AuditTypes gives every type there is.
@@ -51,6 +70,7 @@ func AuditTypes() []AuditType {
 		AuditCommitReconciled, AuditPlatformCommitReconciled, AuditCommitAbandoned, AuditWritePolicyChanged,
 		AuditDefaultPolicyChanged, AuditClassificationChanged, AuditPropertiesRestamped, AuditTokenMinted,
 		AuditTokenRevoked, AuditPrincipalCreated, AuditPrincipalSecretReset,
+		AuditCatalogUpdated, AuditCatalogDeleted, AuditPrincipalUpdated, AuditPrincipalDeleted, AuditPrincipalSecretRotated, AuditPrincipalRoleCreated, AuditPrincipalRoleUpdated, AuditPrincipalRoleDeleted, AuditPrincipalRoleAssigned, AuditPrincipalRoleRevoked, AuditCatalogRoleCreated, AuditCatalogRoleUpdated, AuditCatalogRoleDeleted, AuditCatalogRoleAssigned, AuditCatalogRoleRevoked, AuditGrantAdded, AuditGrantRevoked, AuditSigningKeyCreated, AuditSigningKeysRevoked,
 	}
 }
 

@@ -10,6 +10,7 @@ type Catalog struct {
 	AllowedLocations   JSON[[]string] // where tables may lie besides: prefixes, by whole segments
 	DefaultWritePolicy WritePolicy
 	Properties         JSON[map[string]string]
+	Storage            JSON[StorageConfig]
 	Version            int64
 	CreatedAt          time.Time
 	UpdatedAt          time.Time

@@ -15,17 +15,23 @@ type Principal struct {
 	Name       string
 	ClientID   string
 	SecretHash string // hex SHA-256 of the client secret, which has 256 bits of its own entropy
-	Disabled   bool
-	Properties JSON[map[string]string]
-	Version    int64
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	// PreviousSecretHash is that of the secret before the last rotation; it is good until PreviousSecretUntil.
+	PreviousSecretHash  string
+	PreviousSecretUntil *time.Time
+	RotationRequired    bool           // its first credentials are good for nothing but their rotation
+	Clearance           Classification // the most sensitive data it may see
+	Disabled            bool
+	Properties          JSON[map[string]string]
+	Version             int64
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
 }
 
-// PrincipalRole groups principals.
+// PrincipalRole groups principals. Of a federated one the identity provider says who has it, token by token.
 type PrincipalRole struct {
 	ID         string `gorm:"primaryKey"`
 	Name       string
+	Federated  bool
 	Properties JSON[map[string]string]
 	Version    int64
 	CreatedAt  time.Time

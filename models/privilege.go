@@ -55,6 +55,21 @@ const (
 
 	ServiceManageAccess Privilege = "SERVICE_MANAGE_ACCESS"
 
+	// Polaris's privileges on its policies, which Sluice has none of: they can be granted, so that Polaris's set-up files
+	// apply, and nothing asks for them.
+	PolicyCreate          Privilege = "POLICY_CREATE"
+	PolicyWrite           Privilege = "POLICY_WRITE"
+	PolicyRead            Privilege = "POLICY_READ"
+	PolicyDrop            Privilege = "POLICY_DROP"
+	PolicyList            Privilege = "POLICY_LIST"
+	PolicyFullMetadata    Privilege = "POLICY_FULL_METADATA"
+	CatalogAttachPolicy   Privilege = "CATALOG_ATTACH_POLICY"
+	CatalogDetachPolicy   Privilege = "CATALOG_DETACH_POLICY"
+	NamespaceAttachPolicy Privilege = "NAMESPACE_ATTACH_POLICY"
+	NamespaceDetachPolicy Privilege = "NAMESPACE_DETACH_POLICY"
+	TableAttachPolicy     Privilege = "TABLE_ATTACH_POLICY"
+	TableDetachPolicy     Privilege = "TABLE_DETACH_POLICY"
+
 	TableGovern Privilege = "TABLE_GOVERN" // commits as a steward; implied by nothing
 	AuditRead   Privilege = "AUDIT_READ"
 	DataRead    Privilege = "DATA_READ"

@@ -8,7 +8,7 @@ type TokenKind string
 // The kinds.
 const (
 	EngineToken TokenKind = "engine" // minted for a job; its commits are always external
-	AccessToken TokenKind = "access" // issued by the OAuth token endpoint, short-lived
+	AccessToken TokenKind = "access" // issued by the OAuth token endpoint, short-lived: a signed JWT whose jti is the ID
 )
 
 // Token is a bearer credential. Only the SHA-256 of what the client holds is stored.
@@ -16,10 +16,11 @@ type Token struct {
 	ID          string `gorm:"primaryKey"`
 	Kind        TokenKind
 	Name        string
-	Hash        string // hex SHA-256, unique
+	Hash        string // hex SHA-256, unique; of an access token its ID, because its signature is what proves it
 	Hint        string // the first characters, to recognise it by
 	PrincipalID string
-	CatalogID   *string // nil: every catalog
+	CatalogID   *string        // nil: every catalog
+	Roles       JSON[[]string] // ids of the principal roles it acts with, as far as its principal has them; nil: all
 	CanWrite    bool
 	CanGovern   bool // may change policies, classifications, protection and tokens; nothing without CanWrite
 	CreatedBy   string

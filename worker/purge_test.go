@@ -59,7 +59,7 @@ func newHouse(t *testing.T, grace time.Duration) *house {
 		Inspector: reconcile.NewInspector(h.files, objects.WithinStrings), Now: time.Now, ReservedPrefix: "sluice.", CacheBytes: 1 << 20,
 		Drops: catalog.Drops{Grace: grace},
 	})
-	h.root = policy.Caller{Principal: "root", PrincipalID: "root", CanGovern: true, Held: policy.NewHeld(nil, []models.Grant{
+	h.root = policy.Caller{Principal: "root", PrincipalID: "root", CanGovern: true, Held: policy.NewHeld(nil, []policy.Grant{
 		{ObjectID: h.cat.ID, Privilege: models.CatalogManageContent}, {ObjectID: h.cat.ID, Privilege: models.CatalogManageAccess},
 	})}
 	_, err = h.CreateNamespace(t.Context(), h.root, h.cat, catalog.NamespaceInput{Levels: []string{"db"}})

@@ -6,11 +6,9 @@ import (
 	"strconv"
 	"sync"
 
-	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/sluice-data/sluice/activities"
@@ -63,7 +61,7 @@ func (s *Starter) StartReconcile(ctx context.Context, event models.OutboxEvent) 
 	switch {
 	case err != nil:
 		return startError(err, o.ID)
-	case rowOf(run.Memo) == t.TableID:
+	case rowOf(run) == t.TableID:
 		return nil
 	case run.Status == enums.WORKFLOW_EXECUTION_STATUS_RUNNING:
 		return fault.New(fault.Unavailable, "Workflow %s still runs for the table that had this uuid before; it will be started when that is done.", o.ID)
@@ -75,9 +73,9 @@ func (s *Starter) StartReconcile(ctx context.Context, event models.OutboxEvent) 
 const memoRow = "tableId"
 
 // rowOf reads the memo; "" when it cannot be read, which then counts as another's.
-func rowOf(memo *common.Memo) string {
+func rowOf(run *client.WorkflowExecutionDescription) string {
 	var id string
-	if converter.GetDefaultDataConverter().FromPayload(memo.GetFields()[memoRow], &id) != nil {
+	if run.GetMemoValue(memoRow, &id) != nil {
 		return ""
 	}
 	return id

@@ -85,6 +85,7 @@ func (h *Handler) routes() []route {
 // Mount adds the routes below /v1 to r. Every route but the token endpoint runs authenticate first. Each operation is
 // there with a prefix, which is a catalog's name, and without, which means the token's catalog.
 func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
+	h.mountPolaris(r, authenticate)
 	v1 := r.Group("/v1")
 	r.POST(TokenPath, h.issueToken)
 	known := v1.Group("", authenticate)
@@ -113,6 +114,7 @@ func (h *Handler) inCatalog(serve func(*gin.Context, scope) error) gin.HandlerFu
 		if s.cat, err = h.Resolver.Resolve(s.ctx, s.caller, c.Param("prefix")); err != nil {
 			return err
 		}
+		wire.SetCatalog(c, s.cat.Name)
 		return serve(c, s)
 	})
 }

@@ -10,13 +10,14 @@ import (
 
 // Deps are the use cases behind the API.
 type Deps struct {
-	Tokens   Tokens
-	Policies Policies
-	Tables   Tables
-	Records  Records
-	Drops    Drops
-	Metrics  Metrics
-	Now      func() time.Time
+	Tokens    Tokens
+	Policies  Policies
+	Tables    Tables
+	Records   Records
+	Drops     Drops
+	Metrics   Metrics
+	Explainer Explainer // nil: /access is not served
+	Now       func() time.Time
 }
 
 // Handler serves the governance routes.
@@ -29,6 +30,9 @@ func New(d Deps) *Handler { return &Handler{Deps: d} }
 func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g := r.Group("", authenticate, wire.DecodePath)
 	g.GET("/whoami", takes(h.whoami))
+	if h.Explainer != nil {
+		g.GET("/access", takes(h.explain, "principal", "privilege", "object"))
+	}
 
 	g.POST("/tokens", takes(h.mintToken))
 	g.GET("/tokens", takes(h.listTokens, "limit", "after"))

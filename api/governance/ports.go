@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-data/sluice/internal/access"
 	core "github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -48,6 +49,11 @@ type Tables interface {
 	TableStates(ctx context.Context, caller policy.Caller, catalog string, filter models.TableFilter) (core.ListPage[models.TableState], error)
 	// Reconcile starts the reconciliation of the table's head and gives the workflow's id.
 	Reconcile(ctx context.Context, caller policy.Caller, ref string) (string, error)
+}
+
+// Explainer says why a principal holds a privilege, or what it lacks.
+type Explainer interface {
+	Explain(ctx context.Context, caller policy.Caller, q management.Question) (management.Explanation, error)
 }
 
 // Records are the commit ledger and the audit.

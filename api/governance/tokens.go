@@ -18,6 +18,7 @@ type mintedAnswer struct {
 	Name      string     `json:"name,omitempty"`
 	Principal string     `json:"principal"`
 	Catalog   string     `json:"catalog"`
+	Roles     []string   `json:"principalRoles,omitempty"` // the only ones that it acts with
 	CanWrite  bool       `json:"canWrite"`
 	CanGovern bool       `json:"canGovern"`
 	ExpiresAt *time.Time `json:"expiresAt"`
@@ -30,6 +31,7 @@ type tokenAnswer struct {
 	Hint       string     `json:"hint"`
 	Principal  string     `json:"principal"`
 	Catalog    string     `json:"catalog"`
+	Roles      []string   `json:"principalRoles,omitempty"` // the only ones that it acts with
 	CanWrite   bool       `json:"canWrite"`
 	CanGovern  bool       `json:"canGovern"`
 	CreatedBy  string     `json:"createdBy"`
@@ -39,25 +41,18 @@ type tokenAnswer struct {
 	RevokedAt  *time.Time `json:"revokedAt"`
 }
 
-type whoamiAnswer struct {
-	Principal string `json:"principal"`
-	TokenID   string `json:"tokenId"`
-	CanWrite  bool   `json:"canWrite"`
-	CanGovern bool   `json:"canGovern"`
-	Catalog   string `json:"catalog"` // "" for every catalog
-}
-
 // mintToken defaults to the caller's own principal and to the catalog of its token.
 func (h *Handler) mintToken(c *gin.Context) error {
 	body, err := wire.ReadObject(c)
 	if err != nil {
 		return err
 	}
-	body.Only("principal", "catalog", "name", "canWrite", "canGovern", "expiresIn")
+	body.Only("principal", "catalog", "name", "principalRoles", "canWrite", "canGovern", "expiresIn")
 	in := access.MintInput{
 		Principal: body.OptionalString("principal"),
 		Catalog:   body.OptionalString("catalog"),
 		Name:      body.OptionalString("name"),
+		Roles:     roles(body),
 		CanWrite:  body.Bool("canWrite"),
 		CanGovern: body.Bool("canGovern"),
 		ExpiresIn: expiresIn(body),
@@ -80,8 +75,18 @@ func (h *Handler) mintToken(c *gin.Context) error {
 	}
 	return wire.JSON(c, http.StatusCreated, mintedAnswer{
 		ID: token.ID, Token: secret, Name: token.Name, Principal: in.Principal, Catalog: in.Catalog,
-		CanWrite: token.CanWrite, CanGovern: token.CanGovern, ExpiresAt: token.ExpiresAt, Hint: token.Hint,
+		Roles: in.Roles, CanWrite: token.CanWrite, CanGovern: token.CanGovern, ExpiresAt: token.ExpiresAt, Hint: token.Hint,
 	})
+}
+
+// roles reads the names of the only principal roles that a token is to act with, nil when absent.
+func roles(body *wire.Fields) []string {
+	const field = "principalRoles"
+	list := body.OptionalStrings(field)
+	if list != nil && len(list) == 0 {
+		body.Fail(field, "must name at least one role; leave it out for all of the principal's")
+	}
+	return list
 }
 
 // expiresIn reads a number of seconds, or a duration such as "90m", "24h" or "30d"; 0 when absent.
@@ -121,7 +126,7 @@ func (h *Handler) listTokens(c *gin.Context) error {
 
 func tokenOf(t access.TokenView) tokenAnswer {
 	return tokenAnswer{
-		ID: t.ID, Name: t.Name, Hint: t.Hint, Principal: t.Principal, Catalog: t.Catalog, CanWrite: t.CanWrite, CanGovern: t.CanGovern,
+		ID: t.ID, Name: t.Name, Hint: t.Hint, Principal: t.Principal, Catalog: t.Catalog, Roles: t.Roles, CanWrite: t.CanWrite, CanGovern: t.CanGovern,
 		CreatedBy: t.CreatedBy, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
 	}
 }
@@ -131,24 +136,4 @@ func (h *Handler) revokeToken(c *gin.Context) error {
 		return err
 	}
 	return wire.NoContent(c)
-}
-
-func (h *Handler) whoami(c *gin.Context) error {
-	caller := wire.Caller(c)
-	out := whoamiAnswer{Principal: caller.Principal, TokenID: caller.TokenID, CanWrite: !caller.ReadOnly, CanGovern: caller.CanGovern}
-	var err error
-	if out.Catalog, err = h.ownCatalog(c); err != nil {
-		return err
-	}
-	return wire.JSON(c, http.StatusOK, out)
-}
-
-// ownCatalog names the catalog that the caller's token is bound to, "" when it opens every one.
-func (h *Handler) ownCatalog(c *gin.Context) (string, error) {
-	caller := wire.Caller(c)
-	if caller.CatalogID == "" {
-		return "", nil
-	}
-	cat, err := h.Tables.Resolve(c.Request.Context(), caller, "")
-	return cat.Name, err
 }

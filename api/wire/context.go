@@ -11,8 +11,12 @@ import (
 	"github.com/sluice-data/sluice/internal/policy"
 )
 
-// callerKey is where the authentication middleware leaves the caller.
-const callerKey = "sluice.caller"
+// Where the middleware and handlers of a request leave what others need of it.
+const (
+	callerKey  = "sluice.caller"
+	catalogKey = "sluice.catalog"
+	decodedKey = "sluice.decoded"
+)
 
 // SetCaller keeps who asks for the handlers of the request.
 func SetCaller(c *gin.Context, caller policy.Caller) { c.Set(callerKey, caller) }
@@ -26,6 +30,12 @@ func Caller(c *gin.Context) policy.Caller {
 	}
 	return policy.Caller{}
 }
+
+// SetCatalog keeps the name of the catalog that the request turned out to mean.
+func SetCatalog(c *gin.Context, name string) { c.Set(catalogKey, name) }
+
+// Catalog gives that name, "" while it is not known.
+func Catalog(c *gin.Context) string { return c.GetString(catalogKey) }
 
 // Handle turns a handler that returns its error into gin's shape; the error middleware writes the answer.
 func Handle(h func(*gin.Context) error) gin.HandlerFunc {
@@ -45,15 +55,35 @@ func Fail(c *gin.Context, err error) {
 // DecodePath decodes every path parameter once. A raw "+" is a plus sign (RFC 3986), except from Iceberg's Java
 // client, whose releases up to 1.12 form-encode path segments: there it is a space.
 func DecodePath(c *gin.Context) {
-	formEncoded := strings.HasPrefix(c.GetHeader("X-Client-Version"), "Apache Iceberg")
+	values := make([]string, len(c.Params))
 	for i, p := range c.Params {
-		value, err := decodeSegment(p.Value, formEncoded)
+		value, err := decodeSegment(p.Value, formEncodes(c))
 		if err != nil {
 			Fail(c, err)
 			return
 		}
+		values[i] = value
+	}
+	for i, value := range values {
 		c.Params[i].Value = value
 	}
+	c.Set(decodedKey, true)
+}
+
+func formEncodes(c *gin.Context) bool {
+	return strings.HasPrefix(c.GetHeader("X-Client-Version"), "Apache Iceberg")
+}
+
+// Param gives a path parameter decoded, be it before or after DecodePath; "" for one that cannot be decoded.
+func Param(c *gin.Context, name string) string {
+	if c.GetBool(decodedKey) {
+		return c.Param(name)
+	}
+	value, err := decodeSegment(c.Param(name), formEncodes(c))
+	if err != nil {
+		return ""
+	}
+	return value
 }
 
 func decodeSegment(raw string, formEncoded bool) (string, error) {

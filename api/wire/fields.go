@@ -88,6 +88,14 @@ func (f *Fields) Text(name string, longest int) string {
 // Bool gives a boolean, false when absent.
 func (f *Fields) Bool(name string) bool { return optional[bool](f, name, "true or false") }
 
+// Int64 gives a required whole number.
+func (f *Fields) Int64(name string) int64 {
+	if !f.Has(name) {
+		f.Fail(name, "is required")
+	}
+	return optional[int64](f, name, "a whole number")
+}
+
 // Strings gives a required list of strings.
 func (f *Fields) Strings(name string) []string {
 	if !f.Has(name) {

@@ -37,11 +37,15 @@ func (c *cli) runAPI(ctx context.Context) error {
 	stopped := func() {}
 	defer func() { stopped() }()
 	defer b.close()
+	r, err := requiredRing(c.cfg)
+	if err != nil {
+		return err
+	}
 	options, err := externalTemporal(c.cfg.Temporal, b.log)
 	if err != nil {
 		return err
 	}
-	temporal, err := temporalx.NewLazyClient(options)
+	temporal, err := temporalx.NewLazyClient(withCodec(options, c.cfg.Temporal, r))
 	if err != nil {
 		return err
 	}
@@ -54,7 +58,12 @@ func (c *cli) runAPI(ctx context.Context) error {
 	defer b.pruneKeys()()
 	cat := b.newCatalog(workflows.NewStarter(temporal, b.store), nil)
 	defer finish(cat)
-	server.use(b.router(cat, b.writeChecks()...))
+	b.uiURI = c.cfg.Temporal.UIURL
+	handler, err := b.router(cat, r, b.writeChecks()...)
+	if err != nil {
+		return err
+	}
+	server.use(handler)
 	b.log.Info("the API is ready", "address", server.listener.Addr().String())
 	err = waitFor(ctx, server, nil)
 	stopped = b.stopping()

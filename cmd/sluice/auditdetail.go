@@ -1,6 +1,10 @@
 package main
 
-import "github.com/sluice-data/sluice/models"
+import (
+	"strings"
+
+	"github.com/sluice-data/sluice/models"
+)
 
 // auditDetail is what a table of events says of one beside its names: why it was refused, from what to what it changed
 // something, how many rows there are.
@@ -30,10 +34,33 @@ func auditDetail(row map[string]any) any {
 	case models.AuditPropertiesRestamped:
 		return details["keys"]
 	}
+	if text := identityDetail(details); text != "" {
+		return text
+	}
 	if to, changed := details["to"]; changed {
 		return cell(details["from"]) + " → " + cell(to)
 	}
 	return nil
+}
+
+// identityDetail names the principals, roles and privileges of an event, and what became of a principal; "" where there
+// are none.
+func identityDetail(details map[string]any) string {
+	var parts []string
+	for _, member := range []struct{ name, label string }{
+		{"principal", "principal "}, {"role", "role "}, {"catalogRole", "catalog role "}, {"privilege", ""}, {"object", "on "},
+	} {
+		if text, _ := details[member.name].(string); text != "" {
+			parts = append(parts, member.label+text)
+		}
+	}
+	text := strings.Join(parts, " ")
+	for _, member := range []string{"clearance", "disabled"} {
+		if change, ok := details[member].(map[string]any); ok && text != "" {
+			text += ", " + member + " " + cell(change["from"]) + " → " + cell(change["to"])
+		}
+	}
+	return text
 }
 
 func classificationDetail(details map[string]any) string {

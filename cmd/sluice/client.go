@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,42 +19,89 @@ import (
 
 const (
 	governancePath = "/api/governance/v1"
-	// callTimeout bounds one call of the governance API.
+	// callTimeout bounds one call.
 	callTimeout = 60 * time.Second
 	// answerLimit bounds how much of an answer is read, in bytes.
 	answerLimit = 64 << 20
 )
 
-// apiClient calls the governance API of a running Sluice.
-type apiClient struct {
-	base  string // with governancePath
+// session is a caller's way to a running Sluice.
+type session struct {
 	token string
+	login *clientCredentials // what a token is got with at the first call; nil with a token
 	http  *http.Client
 }
 
+// apiClient calls one API of a running Sluice.
+type apiClient struct {
+	*session
+	base string // with the API's path
+}
+
+// on gives a client of another API of the same Sluice.
+func (c *apiClient) on(path string) *apiClient {
+	return &apiClient{session: c.session, base: strings.TrimSuffix(c.base, governancePath) + path}
+}
+
 func (c *cli) clientFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.uri, "uri", "", "address of Sluice or of one of its APIs, such as http://127.0.0.1:8181 (SLUICE_URI; default: from bootstrap.json in the data folder)")
-	cmd.Flags().StringVar(&c.token, "token", "", "bearer token (SLUICE_TOKEN; default: from bootstrap.json in the data folder)")
+	c.connectionFlags(cmd)
 	c.outputFlag(cmd)
 }
 
-// client finds out whom to call: flags, else the environment, else the file that a running serve wrote.
+func (c *cli) connectionFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.uri, "uri", "", "address of Sluice or of one of its APIs, such as http://127.0.0.1:8181 (SLUICE_URI; default: from bootstrap.json in the data folder)")
+	cmd.Flags().StringVar(&c.token, "token", "", "bearer token (SLUICE_TOKEN; default: from bootstrap.json in the data folder)")
+	cmd.Flags().StringVar(&c.login.id, "client-id", "", "client id of a principal, to get a token with (SLUICE_CLIENT_ID)")
+	cmd.Flags().StringVar(&c.login.secret, "client-secret", "", "its client secret; others may see it in the list of processes, and not in SLUICE_CLIENT_SECRET")
+}
+
+// leadingConnectionFlags lets the flags of connectionFlags stand before the command too, where Polaris's own stand.
+func (c *cli) leadingConnectionFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	for name, to := range map[string]*string{"uri": &c.uri, "token": &c.token, "client-id": &c.login.id, "client-secret": &c.login.secret} {
+		flags.StringVar(to, name, "", "")
+		flags.Lookup(name).Hidden = true
+	}
+}
+
+// refuseConnectionFlags refuses them for a command that calls no server: of others they are flags of their own.
+func refuseConnectionFlags(cmd *cobra.Command) error {
+	for _, name := range []string{"uri", "token", "client-id", "client-secret"} {
+		leading := cmd.Root().PersistentFlags().Lookup(name)
+		if leading != nil && leading.Changed && cmd.Flags().Lookup(name) == leading {
+			return usageError{fmt.Errorf("unknown flag: --%s", name)}
+		}
+	}
+	return nil
+}
+
+// client is one for all calls of a command, so that it authenticates once.
 func (c *cli) client() (*apiClient, error) {
-	uri, token := c.uri, c.token
+	if c.found != nil {
+		return c.found, nil
+	}
+	var err error
+	c.found, err = c.findClient()
+	return c.found, err
+}
+
+// findClient finds out whom to call: flags, else the environment, else the file that a running serve wrote.
+func (c *cli) findClient() (*apiClient, error) {
+	uri := c.uri
 	if uri == "" {
 		uri, _ = c.lookupEnv(config.EnvPrefix + "URI")
 	}
-	if token == "" {
-		token, _ = c.lookupEnv(config.EnvPrefix + "TOKEN")
+	s, err := c.session()
+	if err != nil {
+		return nil, err
 	}
 	base := ""
 	if uri != "" {
-		var err error
 		if base, err = governanceBase(uri); err != nil {
 			return nil, err
 		}
 	}
-	if base == "" || token == "" {
+	if known := s.token != "" || s.login != nil; base == "" || !known {
 		b, err := runningServe(c.cfg.DataDir)
 		switch {
 		case err != nil && base != "":
@@ -66,16 +114,20 @@ func (c *cli) client() (*apiClient, error) {
 			// A token goes to the server it is for, never to another that only --uri names.
 			return nil, usageError{fmt.Errorf("%s is not the serve on %s, whose token goes nowhere else: give --token too", uri, c.cfg.DataDir)}
 		}
-		if token == "" {
-			token = b.Token
+		if !known {
+			s.token = b.Token
 		}
 	}
-	return &apiClient{base: base, token: token, http: &http.Client{Timeout: callTimeout}}, nil
+	return &apiClient{session: s, base: base}, nil
 }
 
 // call sends body, if any, and decodes the answer into answer, if wanted. The
 // path's segments are escaped here.
 func (c *apiClient) call(ctx context.Context, method string, path []string, query url.Values, body, answer any) error {
+	token, err := c.bearer(ctx, c.base)
+	if err != nil {
+		return err
+	}
 	target := c.base
 	for _, segment := range path {
 		target += "/" + url.PathEscape(segment)
@@ -91,25 +143,34 @@ func (c *apiClient) call(ctx context.Context, method string, path []string, quer
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "sluice-cli")
+	req.Header.Set("Authorization", "Bearer "+token)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.http.Do(req)
+	data, status, err := c.exchange(req)
 	if err != nil {
-		return fmt.Errorf("no answer from %s: is `sluice serve` running and the address right? %w", c.base, errors.Unwrap(err))
+		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, answerLimit))
-	if err != nil {
-		return fmt.Errorf("the answer of %s broke off: %w", c.base, err)
-	}
-	if resp.StatusCode >= 300 {
-		return refusal(resp, data)
+	if status >= 300 {
+		return refusal(status, data)
 	}
 	return decodeAnswer(data, answer)
+}
+
+// exchange sends a request and reads the answer.
+func (s *session) exchange(req *http.Request) (body []byte, status int, err error) {
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "sluice-cli")
+	to := req.URL.Scheme + "://" + req.URL.Host
+	resp, err := s.http.Do(req) //nolint:gosec // the address is the one that the user names
+	if err != nil {
+		return nil, 0, fmt.Errorf("no answer from %s: is `sluice serve` running and the address right? %w", to, errors.Unwrap(err))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if body, err = io.ReadAll(io.LimitReader(resp.Body, answerLimit)); err != nil {
+		return nil, 0, fmt.Errorf("the answer of %s broke off: %w", to, err)
+	}
+	return body, resp.StatusCode, nil
 }
 
 func encodeBody(body any) (io.Reader, error) {
@@ -137,7 +198,7 @@ func decodeJSON(data []byte, into any) error {
 }
 
 // refusal makes an error of the server's own sentence.
-func refusal(resp *http.Response, data []byte) error {
+func refusal(status int, data []byte) error {
 	var problem struct {
 		Title, Detail, Message string
 		Error                  struct{ Message, Type string }
@@ -145,8 +206,8 @@ func refusal(resp *http.Response, data []byte) error {
 	_ = json.Unmarshal(data, &problem)
 	for _, text := range []string{problem.Detail, problem.Error.Message, problem.Message, problem.Title} {
 		if text != "" {
-			return &refused{message: printable(text), kind: problem.Error.Type, status: resp.StatusCode}
+			return &refused{message: printable(text), kind: problem.Error.Type, status: status}
 		}
 	}
-	return &refused{message: "the server said nothing about it", status: resp.StatusCode}
+	return &refused{message: "the server said nothing about it", status: status}
 }

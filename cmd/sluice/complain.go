@@ -35,6 +35,9 @@ type complaint struct {
 
 // complain tells on standard error what went wrong and gives the exit code.
 func (c *cli) complain(err error, args []string) int {
+	if _, no := errors.AsType[noError](err); no {
+		return exitFailed
+	}
 	told, code := complaint{Message: sentence(err), Type: "Failure"}, exitFailed
 	if _, usage := errors.AsType[usageError](err); usage {
 		told.Type, code = "UsageError", exitUsage

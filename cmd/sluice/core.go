@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/config"
 	"github.com/sluice-data/sluice/internal/idempotency"
@@ -32,6 +31,7 @@ type base struct {
 	store   *store.Store
 	files   *objects.Router
 	roots   []string // of the warehouses, as URIs
+	uiURI   string   // of the Temporal Web UI, "" where none is known
 }
 
 // openBase opens database and object store as configured.
@@ -127,8 +127,6 @@ func (b *base) pruneKeys() (stop func()) {
 	}
 	return background(keeper.Run)
 }
-
-func (b *base) newTokens() *access.Tokens { return access.NewTokens(b.store, time.Now) }
 
 // reconciler takes people's wishes for a reconciliation to Temporal.
 type reconciler struct{ starter *workflows.Starter }

@@ -40,6 +40,19 @@ func (d *dataFolder) warehouse() string    { return "file://" + filepath.Join(d.
 func (d *dataFolder) temporalDir() string  { return filepath.Join(d.path, "temporal") }
 func (d *dataFolder) file(n string) string { return filepath.Join(d.path, n) }
 
+// existingFolder gives a data folder that has a database, without locking it.
+func existingFolder(path string) (*dataFolder, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "the data folder %q has no absolute path", path)
+	}
+	d := &dataFolder{path: absolute}
+	if _, err := os.Stat(d.file(databaseName)); err != nil {
+		return nil, fault.New(fault.NotFound, "there is no %s: name serve's folder with --data", filepath.Join(path, databaseName))
+	}
+	return d, nil
+}
+
 // release lets another process use the folder.
 func (d *dataFolder) release() { _ = d.lock.Close() }
 

@@ -67,7 +67,7 @@ func (c *cli) runDemo(ctx context.Context, keep bool) error {
 	defer e.stop()
 	d := &demo{
 		cli: c, file: e.file, namespace: cfg.Temporal.Namespace,
-		api: &apiClient{base: e.file.GovernanceURI, token: e.file.Token, http: &http.Client{Timeout: callTimeout}},
+		api: &apiClient{session: &session{token: e.file.Token, http: &http.Client{Timeout: callTimeout}}, base: e.file.GovernanceURI},
 	}
 	d.report.Table = e.file.Catalog + "." + demoNamespace + "." + demoTable
 	if err := d.run(ctx); err != nil {

@@ -261,7 +261,7 @@ func checkTemporal(ctx context.Context, o temporalx.ClientOptions) finding {
 	defer cancel()
 	c, err := temporalx.Dial(ctx, o)
 	if err != nil {
-		return broken("no connection to Temporal at "+o.Address, "check that it runs, temporal-address, and the credentials")
+		return broken(sentence(err), "check that it runs, temporal-address, and the credentials")
 	}
 	defer c.Close()
 	if _, err := c.CheckHealth(ctx, &client.CheckHealthRequest{}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/store"
 	"github.com/sluice-data/sluice/internal/temporalx"
 	"github.com/sluice-data/sluice/models"
@@ -36,6 +37,7 @@ type embedded struct {
 	roots    []string    // of the warehouse
 	strays   []misplaced // catalogs outside of them
 	http     *httpServer
+	ring     *keyring.Ring
 	fatal    chan error
 	cleanups []func() // run in reverse
 }
@@ -64,6 +66,9 @@ func (e *embedded) start(ctx context.Context, cfg *config.Config) (err error) {
 	// Before the storage, which makes credentials: a start that fails must not have shown them to nobody.
 	t := cfg.Temporal
 	if err := temporalx.CheckPorts(temporalx.ServerOptions{IP: t.IP, FrontendPort: t.Port, UIPort: t.UIPort}); err != nil {
+		return err
+	}
+	if e.ring, err = folderRing(cfg, e.folder); err != nil {
 		return err
 	}
 	b, err := e.openStorage(ctx, cfg)
@@ -129,7 +134,8 @@ func (e *embedded) startTemporal(ctx context.Context, cfg *config.Config) (clien
 	}
 	e.onStop(server.Stop)
 	e.file.TemporalAddress, e.file.TemporalUIURI = server.Address(), server.UIAddress()
-	c, err := temporalx.Dial(ctx, temporalx.ClientOptions{Address: server.Address(), Namespace: t.Namespace, Logger: sdkLogger(e.log)})
+	options := temporalx.ClientOptions{Address: server.Address(), Namespace: t.Namespace, Logger: sdkLogger(e.log)}
+	c, err := temporalx.Dial(ctx, withCodec(options, t, e.ring))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +162,12 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 	e.onStop(background(dispatcher.Run))
 	e.onStop(b.keepSchedules(c))
 	e.onStop(b.pruneKeys())
-	e.http.use(b.router(cat, append(b.writeChecks(), temporalCheck(c))...))
+	b.uiURI = e.file.TemporalUIURI
+	handler, err := b.router(cat, e.ring, append(b.writeChecks(), temporalCheck(c))...)
+	if err != nil {
+		return err
+	}
+	e.http.use(handler)
 	return nil
 }
 

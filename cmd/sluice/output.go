@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -83,6 +84,11 @@ func (c *cli) showObject(object json.RawMessage, first ...string) error {
 
 // fieldCell gives a field's value; what is said of columns is given in the form that classify takes.
 func fieldCell(key string, v any) string {
+	if millis, ok := v.(json.Number); ok && strings.HasSuffix(key, "Timestamp") {
+		if ms, err := millis.Int64(); err == nil {
+			return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+		}
+	}
 	governed, ok := v.(map[string]any)
 	if key != "columns" || !ok {
 		return cell(v)

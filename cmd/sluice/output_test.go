@@ -62,6 +62,9 @@ func TestTablesSayWhatCommandsTake(t *testing.T) {
 			{` + at + `,"type":"table.classification_changed","ref":"main.sales.orders","details":{"from":{"level":"internal"},"to":{"level":"restricted"}}},
 			{` + at + `,"type":"table.external_commit_reconciled","ref":"main.sales.orders","details":{"operation":"append","rows":3,"rowCountBefore":0,"rowCountAfter":3,"findings":[]}},
 			{` + at + `,"type":"catalog.created","ref":"main","details":{}},
+			{` + at + `,"type":"grant.added","ref":"main.sales","details":{"catalogRole":"ingest","privilege":"TABLE_WRITE_DATA","scope":"namespace","object":"main.sales"}},
+			{` + at + `,"type":"principal_role.assigned","details":{"principal":"etl","role":"writers"}},
+			{` + at + `,"type":"principal.updated","details":{"principal":"etl","clearance":{"from":"internal","to":"restricted"},"disabled":{"from":false,"to":true}}},
 			{` + at + `,"type":"table.commit_denied","ref":"main.sales.orders","reason":"No.","details":{}}]}`,
 		"GET /tables/main.a.t": `{"ref":"main.a.t","identityColumns":["id","tenant"],"columns":{
 			"name":{"sensitivity":"internal"},"email":{"sensitivity":"restricted","tag":"email","mask":"partial"},"key":{"sensitivity":"public","mask":"hash"}}}`,
@@ -71,6 +74,7 @@ func TestTablesSayWhatCommandsTake(t *testing.T) {
 	_, out, errOut = command(env, "audit", "list", "--catalog", "main")
 	for _, want := range []string{
 		"governed_only → open_append", "main.sales ", "inherited → open_full", "internal → restricted", "append of 3 rows: 0 → 3", "main  ", "No.",
+		"catalog role ingest TABLE_WRITE_DATA on main.sales", "principal etl role writers", "principal etl, clearance internal → restricted, disabled no → yes",
 	} {
 		assert.Contains(t, out, want, errOut)
 	}

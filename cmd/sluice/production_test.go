@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/store/pgtest"
 	"github.com/sluice-data/sluice/internal/temporalx"
 )
@@ -65,6 +66,8 @@ func TestAPIAndWorkerOnPostgresAndTemporal(t *testing.T) {
 		"SLUICE_WAREHOUSE":        "file://" + t.TempDir(),
 		"SLUICE_LISTEN":           "127.0.0.1:0",
 	}
+	withoutKeys := maps.Clone(env)
+	env["SLUICE_ENCRYPTION_KEYS"] = keyring.Generate()
 	for _, server := range []string{"api", "worker"} {
 		code, _, errOut := command(env, server)
 		assert.Equal(t, exitFailed, code, server)
@@ -77,6 +80,9 @@ func TestAPIAndWorkerOnPostgresAndTemporal(t *testing.T) {
 	var root rootCredentials
 	require.NoError(t, json.Unmarshal([]byte(out), &root))
 
+	code, _, errOut = command(withoutKeys, "api")
+	assert.Equal(t, exitUsage, code)
+	assertOneSentence(t, errOut, "sluice encryption-keys generate")
 	api, uri := startServer(t, env, "api", "the API is ready")
 	worker, probes := startServer(t, env, "worker", "the worker is ready")
 	for _, address := range []string{uri, probes} {

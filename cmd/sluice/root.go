@@ -34,6 +34,8 @@ type cli struct {
 	configFile string
 	uri        string // of the client commands
 	token      string
+	login      clientCredentials
+	found      *apiClient
 	format     string // table or json
 	sources    map[string]config.Source
 }
@@ -98,9 +100,12 @@ func (c *cli) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&c.configFile, "config", "", "YAML file of settings (SLUICE_CONFIG)")
 	c.bind(root, true, "data", "log-level", "log-format")
+	c.leadingConnectionFlags(root)
 	root.AddCommand(
-		c.serveCommand(), c.apiCommand(), c.workerCommand(), c.migrateCommand(), c.doctorCommand(), c.rootCommand(),
+		c.serveCommand(), c.apiCommand(), c.workerCommand(), c.migrateCommand(), c.doctorCommand(), c.rootCommand(), c.signingKeysCommand(), c.encryptionKeysCommand(),
 		c.demoCommand(), c.configCommand(), c.versionCommand(),
+		c.catalogsCommand(), c.namespacesCommand(), c.principalsCommand(), c.principalRolesCommand(), c.catalogRolesCommand(),
+		c.privilegesCommand(), c.canCommand(), c.setupCommand(),
 		c.tokensCommand(), c.policyCommand(), c.tablesCommand(), c.commitsCommand(), c.auditCommand(), c.reconcileCommand(), c.whoamiCommand(),
 	)
 	return root
@@ -153,6 +158,9 @@ func isPersistent(name string) bool {
 
 // configure completes the settings from the environment and the file, and checks them.
 func (c *cli) configure(cmd *cobra.Command) error {
+	if err := refuseConnectionFlags(cmd); err != nil {
+		return err
+	}
 	if c.configFile == "" {
 		c.configFile, _ = c.lookupEnv(config.EnvPrefix + "CONFIG")
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -73,9 +71,8 @@ func (c *cli) resetRoot(ctx context.Context) (rootCredentials, error) {
 	keep := func(rootCredentials) error { return nil }
 	url := c.cfg.Database.URL.Reveal()
 	if url == "" {
-		database := filepath.Join(c.cfg.DataDir, databaseName)
-		if _, err := os.Stat(database); err != nil {
-			return rootCredentials{}, fault.New(fault.NotFound, "there is no %s: name serve's folder with --data", database)
+		if _, err := existingFolder(c.cfg.DataDir); err != nil {
+			return rootCredentials{}, err
 		}
 		folder, err := openDataFolder(c.cfg.DataDir)
 		if err != nil {

@@ -15,31 +15,42 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dispatch"
+	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/scan"
+	"github.com/sluice-data/sluice/internal/temporalx"
 	"github.com/sluice-data/sluice/models"
 	"github.com/sluice-data/sluice/worker"
 	"github.com/sluice-data/sluice/workflows"
 )
 
-// router makes the HTTP surface of the API.
-func (b *base) router(cat *catalog.Service, checks ...api.Check) http.Handler {
+// router makes the HTTP surface of the API. r holds the encryption keys.
+func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check) (http.Handler, error) {
+	who, err := b.newIdentity(r)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := b.newManagement()
+	if err != nil {
+		return nil, err
+	}
 	proxies, _ := b.cfg.TrustedProxies() // checked when the settings were read
 	facade := b.cfg.Facade
 	deps := api.Deps{
 		Log: b.log, Metrics: b.metrics,
-		Authenticator: access.NewAuthenticator(b.store, time.Now),
+		Authenticator: who.auth, Management: admin, JWKS: who.keys, Denials: access.NewDenials(b.store, time.Now),
 		Catalog: apicatalog.Deps{
 			Resolver: cat, Namespaces: cat, Tables: cat, Views: cat, Commits: cat,
-			OAuth:    access.NewOAuth(b.store, b.cfg.Tokens.Access, time.Now),
+			OAuth:    who.oauth,
 			Readable: cat, Scans: scan.New(b.files), Metrics: cat, Storage: cat,
 		},
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},
-			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat,
+			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin,
 		},
+		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
 		Limits:         api.Limits{BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, PerSecond: facade.PerSecond},
 		TrustedProxies: proxies,
@@ -48,7 +59,7 @@ func (b *base) router(cat *catalog.Service, checks ...api.Check) http.Handler {
 	if keeper := b.newKeeper(); keeper != nil {
 		deps.Catalog.Idempotency = keeper
 	}
-	return api.Router(deps)
+	return api.Router(deps), nil
 }
 
 // probes is the HTTP surface of a process without an API.

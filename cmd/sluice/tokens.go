@@ -16,6 +16,7 @@ func (c *cli) tokensCommand() *cobra.Command {
 
 func (c *cli) tokensMintCommand() *cobra.Command {
 	var principal, catalog, name string
+	var principalRoles []string
 	var readOnly, canGovern bool
 	var expiresIn lifetime
 	cmd := &cobra.Command{
@@ -23,13 +24,17 @@ func (c *cli) tokensMintCommand() *cobra.Command {
 		Short: "Mint an engine token; its secret is shown once",
 		Long: "Mints a token for an engine. What it may do is what its principal's grants and each table's write policy say;\n" +
 			"commits made with it are always external commits. The secret is shown once and not kept.\n" +
-			"It may write unless --read-only is given, opens every catalog unless --catalog is, and governs only with --can-govern.",
+			"It may write unless --read-only is given, opens every catalog unless --catalog is, acts with all roles of its principal\n" +
+			"unless --principal-role is, and governs only with --can-govern.",
 		Example: "  sluice tokens mint --catalog main --name nightly-load --expires-in 30d",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			body := map[string]any{"principal": principal, "canWrite": !readOnly}
 			if canGovern {
 				body["canGovern"] = true
+			}
+			if len(principalRoles) > 0 {
+				body["principalRoles"] = principalRoles
 			}
 			for key, value := range map[string]string{"catalog": catalog, "name": name} {
 				if value != "" {
@@ -39,11 +44,12 @@ func (c *cli) tokensMintCommand() *cobra.Command {
 			if expiresIn != 0 {
 				body["expiresIn"] = time.Duration(expiresIn).String()
 			}
-			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "canWrite", "canGovern", "expiresAt")
+			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "principalRoles", "canWrite", "canGovern", "expiresAt")
 		},
 	}
 	cmd.Flags().StringVar(&principal, "principal", models.RootPrincipal, "whose token it is")
 	cmd.Flags().StringVar(&catalog, "catalog", "", "the only catalog it opens (default: every one)")
+	cmd.Flags().StringArrayVar(&principalRoles, "principal-role", nil, "a principal role that it acts with (default: all that its principal has); may be given several times")
 	cmd.Flags().StringVar(&name, "name", "", "what to recognise it by, such as the job's name")
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "refuse every change made with it")
 	cmd.Flags().BoolVar(&canGovern, "can-govern", false, "let it change policies, classifications, protection and tokens, as its principal may")

@@ -80,7 +80,15 @@ func (c *cli) connectTemporal(ctx context.Context, b *base) (client.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	temporal, err := temporalx.Dial(ctx, options)
+	keys := ring
+	if t.EncryptPayloads {
+		keys = requiredRing
+	}
+	r, err := keys(c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	temporal, err := temporalx.Dial(ctx, withCodec(options, t, r))
 	if err != nil {
 		return nil, err
 	}

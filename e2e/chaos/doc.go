@@ -4,4 +4,6 @@
 // Check is a pure function over what the writers were told and what was found afterwards; its tests break each promise
 // on purpose. The package imports e2e/product and internal/icebergtest: the product is reached as outside programs
 // reach it, and of its files only the outbox is read, after a clean stop.
+//
+// TestHistories… need the same program: they look through everything that its Temporal keeps.
 package chaos

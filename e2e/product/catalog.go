@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
 // Loaded is the answer of a table's creation or load.
@@ -58,4 +59,9 @@ func (c *Client) LoadTable(ctx context.Context, namespace, table string) (Loaded
 func (c *Client) Commit(ctx context.Context, namespace, table string, body []byte) error {
 	var ignored []byte
 	return c.Do(ctx, http.MethodPost, c.TableURL(namespace, table), body, &ignored)
+}
+
+// DropTable drops a table; with purge, its files are deleted after the grace period.
+func (c *Client) DropTable(ctx context.Context, namespace, table string, purge bool) error {
+	return c.Do(ctx, http.MethodDelete, c.TableURL(namespace, table)+"?purgeRequested="+strconv.FormatBool(purge), nil, nil)
 }

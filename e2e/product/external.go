@@ -90,8 +90,14 @@ func (e *External) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
+// encryptionKeys are of no installation but those that tests make.
+const encryptionKeys = "test:c2x1aWNlIHRlc3RzIG9ubHksIDMyIGJ5dGVzIGxvbmc="
+
 func (e *External) env() []string {
-	env := []string{"SLUICE_DATABASE_URL=" + e.DatabaseURL, "SLUICE_WAREHOUSE=" + filepath.Join(e.Folder, "warehouse")}
+	env := []string{
+		"SLUICE_DATABASE_URL=" + e.DatabaseURL, "SLUICE_WAREHOUSE=" + filepath.Join(e.Folder, "warehouse"),
+		"SLUICE_ENCRYPTION_KEYS=" + encryptionKeys,
+	}
 	if e.TemporalAddress != "" {
 		env = append(env, "SLUICE_TEMPORAL_ADDRESS="+e.TemporalAddress)
 	}

@@ -51,6 +51,11 @@ func (c *Client) SetDefaultPolicy(ctx context.Context, policy string) error {
 	return c.Do(ctx, http.MethodPut, address, map[string]string{"policy": policy}, nil)
 }
 
+// Reconcile has a table reconciled now; ref is catalog.namespace.table.
+func (c *Client) Reconcile(ctx context.Context, ref string) error {
+	return c.Do(ctx, http.MethodPost, c.governanceURI+"/tables/"+url.PathEscape(ref)+"/reconcile", nil, nil)
+}
+
 // Tables gives every table.
 func (c *Client) Tables(ctx context.Context) ([]Table, error) {
 	return all[Table](ctx, c, "/tables", url.Values{})

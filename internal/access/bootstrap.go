@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -18,7 +19,7 @@ func NewBootstrap(catalogName string, warehouses []string, defaultPolicy models.
 	creds := Credentials{ClientID: NewClientID(), ClientSecret: NewClientSecret()}
 	root := models.Principal{
 		ID: uuid.NewString(), Name: models.RootPrincipal, ClientID: creds.ClientID, SecretHash: HashSecret(creds.ClientSecret),
-		Version: 1, CreatedAt: now, UpdatedAt: now,
+		Clearance: models.Restricted, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	cat := models.Catalog{
 		ID: uuid.NewString(), Name: catalogName, BaseLocation: warehouses[0], DefaultWritePolicy: defaultPolicy,
@@ -31,18 +32,10 @@ func NewBootstrap(catalogName string, warehouses []string, defaultPolicy models.
 		}
 	}
 	return Bootstrap{
-		Root: root, Catalog: cat, AdminPrivileges: adminPrivileges(),
+		Root: root, Catalog: cat, AdminPrivileges: policy.AdminPrivileges(),
 		Events: []models.AuditEvent{
 			event(models.AuditPrincipalCreated, "", map[string]any{"principal": root.Name}),
 			event(models.AuditCatalogCreated, cat.Name, map[string]any{"baseLocation": cat.BaseLocation, "defaultWritePolicy": defaultPolicy}),
 		},
 	}, creds
-}
-
-func adminPrivileges() []models.Privilege {
-	return []models.Privilege{
-		models.CatalogManageAccess, models.CatalogManageContent, models.CatalogManageMetadata,
-		models.CatalogReadProperties, models.CatalogWriteProperties,
-		models.AuditRead, models.DataRead, models.DataWrite,
-	}
 }

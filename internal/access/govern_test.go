@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -97,9 +98,13 @@ func TestCatalogTokensReachNoOthers(t *testing.T) {
 	same, _ := d.mint(t, access.MintInput{Catalog: "main"})
 	elsewhere, _ := d.mint(t, access.MintInput{Catalog: "other"})
 	everywhere, _ := d.mint(t, access.MintInput{})
-	for _, id := range []string{elsewhere.ID, everywhere.ID, uuid.NewString()} {
+	absent := uuid.NewString()
+	for _, id := range []string{elsewhere.ID, everywhere.ID, absent} {
 		err := d.tokens.RevokeToken(ctx, bound, id)
 		wantCode(t, err, fault.NotFound, "The token does not exist.")
+		if refusal, _ := errors.AsType[*fault.Error](err); id != absent && refusal.Denied == "" {
+			t.Error("the audit is not told that the token is there")
+		}
 	}
 	_, _, err := d.tokens.MintToken(ctx, bound, access.MintInput{Catalog: "other"})
 	wantCode(t, err, fault.NotFound, "other")

@@ -12,10 +12,11 @@ type names struct {
 	store      Store
 	principals map[string]string
 	catalogs   map[string]string
+	roles      map[string][]models.PrincipalRole // by principal
 }
 
 func newNames(store Store) *names {
-	return &names{store: store, principals: map[string]string{}, catalogs: map[string]string{}}
+	return &names{store: store, principals: map[string]string{}, catalogs: map[string]string{}, roles: map[string][]models.PrincipalRole{}}
 }
 
 func (n *names) view(ctx context.Context, token models.Token) (TokenView, error) {
@@ -25,7 +26,10 @@ func (n *names) view(ctx context.Context, token models.Token) (TokenView, error)
 		p, err := n.store.PrincipalByID(ctx, token.PrincipalID)
 		return p.Name, err
 	})
-	if err != nil || token.CatalogID == nil {
+	if err != nil {
+		return view, err
+	}
+	if view.Roles, err = n.roleNames(ctx, token); err != nil || token.CatalogID == nil {
 		return view, err
 	}
 	view.Catalog, err = lookUp(n.catalogs, *token.CatalogID, func() (string, error) {
@@ -33,6 +37,22 @@ func (n *names) view(ctx context.Context, token models.Token) (TokenView, error)
 		return c.Name, err
 	})
 	return view, err
+}
+
+// roleNames gives the roles that a token is narrowed to, as far as its principal has them; nil for all.
+func (n *names) roleNames(ctx context.Context, token models.Token) ([]string, error) {
+	if token.Roles.V == nil {
+		return nil, nil
+	}
+	roles, known := n.roles[token.PrincipalID]
+	if !known {
+		var err error
+		if roles, err = n.store.RolesOfPrincipal(ctx, token.PrincipalID); err != nil {
+			return nil, err
+		}
+		n.roles[token.PrincipalID] = roles
+	}
+	return namesOf(only(roles, token.Roles.V)), nil
 }
 
 // lookUp treats a row that is gone as one without a name.

@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,12 +21,12 @@ const (
 	pruneEvery             = 10 * time.Minute
 )
 
-// OAuth is the token endpoint: it trades client credentials, or a live token, for a short-lived access token.
+// OAuth is the token endpoint: it trades client credentials, or a live token, for a short-lived access token, a JWT.
 type OAuth struct {
-	store    Store
-	auth     *Authenticator
-	lifetime time.Duration
-	now      func() time.Time
+	store Store
+	auth  *Authenticator
+	keys  *TokenKeys
+	now   func() time.Time
 
 	mu     sync.Mutex
 	pruned time.Time
@@ -35,21 +34,22 @@ type OAuth struct {
 	refused refusals
 }
 
-// NewOAuth makes the endpoint; lifetime is that of the access tokens it issues.
-func NewOAuth(store Store, lifetime time.Duration, now func() time.Time) *OAuth {
-	return &OAuth{store: store, auth: NewAuthenticator(store, now), lifetime: lifetime, now: now}
+// NewOAuth makes the endpoint. auth judges tokens that are exchanged, and with its keys the new ones are signed.
+func NewOAuth(store Store, auth *Authenticator, now func() time.Time) *OAuth {
+	return &OAuth{store: store, auth: auth, keys: auth.keys, now: now}
 }
 
 // IssueAccessToken answers a token request; refusals are *OAuthError.
 func (o *OAuth) IssueAccessToken(ctx context.Context, in GrantRequest) (AccessGrant, error) {
-	if err := checkScope(in.Scope); err != nil {
+	asked, err := askedRoles(in.Scope)
+	if err != nil {
 		return AccessGrant{}, err
 	}
 	switch in.GrantType {
 	case grantClientCredentials:
-		return o.clientCredentials(ctx, in)
+		return o.clientCredentials(ctx, in, asked)
 	case grantTokenExchange:
-		return o.exchange(ctx, in)
+		return o.exchange(ctx, in, asked)
 	case "":
 		return AccessGrant{}, oauthError("invalid_request", http.StatusBadRequest, "grant_type is missing.")
 	}
@@ -57,78 +57,75 @@ func (o *OAuth) IssueAccessToken(ctx context.Context, in GrantRequest) (AccessGr
 		"Use client_credentials or "+grantTokenExchange+".")
 }
 
-// checkScope accepts the scopes that mean all of the principal's roles: none, PyIceberg's default, and Polaris's.
-func checkScope(scope string) error {
-	for s := range strings.FieldsSeq(scope) {
-		if s != "PRINCIPAL_ROLE:ALL" && s != "catalog" {
-			return oauthError("invalid_scope", http.StatusBadRequest, "The scope offered is PRINCIPAL_ROLE:ALL.")
-		}
-	}
-	return nil
-}
-
-func (o *OAuth) clientCredentials(ctx context.Context, in GrantRequest) (AccessGrant, error) {
-	principal, err := o.store.PrincipalByClientID(ctx, in.ClientID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+func (o *OAuth) clientCredentials(ctx context.Context, in GrantRequest, asked []string) (AccessGrant, error) {
+	principal, err := o.client(ctx, in)
+	if err != nil {
 		return AccessGrant{}, err
 	}
-	// The same answer and the same work whether the id or the secret is wrong.
-	if !secretMatches(in.ClientSecret, principal.SecretHash) || principal.Disabled {
-		refusal := oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong.")
-		if err := o.recordRefusal(ctx, in, principal.Name, refusal.Description); err != nil {
-			return AccessGrant{}, err
-		}
-		return AccessGrant{}, refusal
-	}
-	return o.issue(ctx, models.Token{PrincipalID: principal.ID, CanWrite: true, CanGovern: true}, principal.Name, in.Origin)
+	return o.issue(ctx, in, principal, models.Token{CanWrite: true, CanGovern: true}, asked)
 }
 
-// exchange refreshes: a live access token gives a new one with the same reach. An engine token is answered with
-// itself, because a token made from it must stay as narrow, as external and as short-lived as it is.
-func (o *OAuth) exchange(ctx context.Context, in GrantRequest) (AccessGrant, error) {
-	if in.SubjectToken == "" {
-		return AccessGrant{}, oauthError("invalid_request", http.StatusBadRequest, "subject_token is missing.")
+// client gives the principal whose credentials a request has, the secret before the last rotation included for as long
+// as it is good. The answer and the work are the same whether the id or the secret is wrong.
+func (o *OAuth) client(ctx context.Context, in GrantRequest) (models.Principal, error) {
+	principal, err := o.store.PrincipalByClientID(ctx, in.ClientID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return models.Principal{}, err
 	}
-	b, err := o.auth.live(ctx, in.SubjectToken)
-	if fault.Is(err, fault.Unauthenticated) {
-		return AccessGrant{}, oauthError("invalid_grant", http.StatusBadRequest, fault.PublicMessage(err))
+	current := secretMatches(in.ClientSecret, principal.SecretHash)
+	previous := secretMatches(in.ClientSecret, principal.PreviousSecretHash)
+	if until := principal.PreviousSecretUntil; until == nil || !o.now().Before(*until) {
+		previous = false
+	}
+	if (!current && !previous) || principal.Disabled {
+		return models.Principal{}, o.refuse(ctx, in, policy.Caller{Principal: principal.Name},
+			oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong."))
+	}
+	return principal, nil
+}
+
+// issue makes an access token of the principal with the reach of token, no further than the roles that are asked for.
+func (o *OAuth) issue(ctx context.Context, in GrantRequest, p models.Principal, token models.Token, asked []string) (AccessGrant, error) {
+	within, err := o.reachOf(ctx, p, token.Roles.V, asked)
+	if refusal, ok := err.(*OAuthError); ok { //nolint:errorlint // reachOf gives it as it is
+		return AccessGrant{}, o.refuse(ctx, in, policy.Caller{Principal: p.Name}, refusal)
 	}
 	if err != nil {
 		return AccessGrant{}, err
 	}
-	token, principal := b.Token, b.Principal
-	if token.Kind == models.EngineToken {
-		grant := accessGrant(in.SubjectToken, 0)
-		if token.ExpiresAt != nil {
-			grant.ExpiresIn = token.ExpiresAt.Sub(o.now())
-		}
-		return grant, nil
-	}
-	renewed := models.Token{PrincipalID: token.PrincipalID, CatalogID: token.CatalogID, CanWrite: token.CanWrite, CanGovern: token.CanGovern}
-	return o.issue(ctx, renewed, principal.Name, in.Origin)
-}
-
-func (o *OAuth) issue(ctx context.Context, token models.Token, principal string, from policy.Origin) (AccessGrant, error) {
-	now := o.now()
+	now, lifetime := o.now(), o.keys.settings.TokenLifetime
 	o.prune(ctx, now)
-	secret := newSecret(accessTokenPrefix)
-	expires := now.Add(o.lifetime)
-	token.ID, token.Kind, token.Hash, token.Hint = uuid.NewString(), models.AccessToken, HashSecret(secret), secret[:hintLength]
-	token.CreatedBy, token.CreatedAt, token.ExpiresAt = principal, now, &expires
-	event := models.AuditEvent{
-		EventID: uuid.NewString(), Type: models.AuditTokenMinted, At: now, Principal: principal, TokenID: token.ID, Allowed: true,
-		RequestID: from.RequestID, Address: from.Address,
-		Details: models.JSON[map[string]any]{V: map[string]any{"tokenId": token.ID, "kind": token.Kind}},
+	expires := wholeSecond(now.Add(lifetime))
+	id := uuid.NewString()
+	token.ID, token.Kind, token.Hash, token.Hint = id, models.AccessToken, id, id[:hintLength]
+	token.PrincipalID, token.Roles.V = p.ID, within.ids
+	token.CreatedBy, token.CreatedAt, token.ExpiresAt = p.Name, now, &expires
+	bearer, err := o.keys.sign(ctx, claims{
+		Subject: p.ID, Principal: p.Name, ID: id, ClientID: p.ClientID, Scope: within.scope,
+		IssuedAt: now.Unix(), ExpiresAt: expires.Unix(),
+	})
+	if err != nil {
+		return AccessGrant{}, err
 	}
+	event := auditEvent(policy.Caller{Principal: p.Name, TokenID: id, Origin: in.Origin}, models.AuditTokenMinted, "", now,
+		map[string]any{"tokenId": id, "kind": token.Kind, "scope": within.scope})
 	if err := o.store.CreateToken(ctx, token, event); err != nil {
 		return AccessGrant{}, err
 	}
-	return accessGrant(secret, o.lifetime), nil
+	return accessGrant(bearer, within.scope, lifetime), nil
 }
 
-func accessGrant(token string, lifetime time.Duration) AccessGrant {
+// wholeSecond rounds up, so that a token never expires before its client was told.
+func wholeSecond(t time.Time) time.Time {
+	if whole := t.Truncate(time.Second); whole.Before(t) {
+		return whole.Add(time.Second)
+	}
+	return t
+}
+
+func accessGrant(token, scope string, lifetime time.Duration) AccessGrant {
 	return AccessGrant{
-		AccessToken: token, TokenType: "bearer", IssuedTokenType: typeAccessToken, Scope: "PRINCIPAL_ROLE:ALL", ExpiresIn: lifetime,
+		AccessToken: token, TokenType: "bearer", IssuedTokenType: typeAccessToken, Scope: scope, ExpiresIn: lifetime,
 	}
 }
 

@@ -8,10 +8,9 @@ import (
 	"encoding/hex"
 )
 
-// The prefixes tell people, and secret scanners, what a leaked string is.
+// engineTokenPrefix tells people, and secret scanners, what a leaked string is.
 const (
 	engineTokenPrefix = "slc_"
-	accessTokenPrefix = "sla_"
 	secretBytes       = 32
 	hintLength        = 10
 )

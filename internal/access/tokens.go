@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// Tokens mints, lists and revokes engine tokens.
+// Tokens mints and lists engine tokens, and revokes tokens of both kinds.
 type Tokens struct {
 	store Store
 	now   func() time.Time
@@ -22,6 +22,7 @@ func NewTokens(store Store, now func() time.Time) *Tokens { return &Tokens{store
 
 // MintToken makes an engine token and gives its secret, which is not kept. A caller mints for itself, or for others
 // with SERVICE_MANAGE_ACCESS; no token opens or outlives what the token that mints it may, and only one that governs mints.
+// With roles it acts with these alone, each of which must be the principal's.
 func (t *Tokens) MintToken(ctx context.Context, caller policy.Caller, in MintInput) (models.Token, string, error) {
 	if err := mayGovern(caller, "mint tokens"); err != nil {
 		return models.Token{}, "", err
@@ -37,15 +38,22 @@ func (t *Tokens) MintToken(ctx context.Context, caller policy.Caller, in MintInp
 	if err != nil {
 		return models.Token{}, "", err
 	}
+	roles, err := t.mintRoles(ctx, caller, principal, in.Roles)
+	if err != nil {
+		return models.Token{}, "", err
+	}
 	now := t.now()
 	secret := newSecret(engineTokenPrefix)
 	token := models.Token{
 		ID: uuid.NewString(), Kind: models.EngineToken, Name: in.Name, Hash: HashSecret(secret), Hint: secret[:hintLength],
 		PrincipalID: principal.ID, CatalogID: catalogID, CanWrite: in.CanWrite, CanGovern: in.CanGovern,
-		CreatedBy: caller.Principal, CreatedAt: now,
+		Roles: models.JSON[[]string]{V: idsOrAll(roles)}, CreatedBy: caller.Principal, CreatedAt: now,
 		ExpiresAt: mintExpiry(caller, in.ExpiresIn, now),
 	}
 	details := map[string]any{"tokenId": token.ID, "for": principal.Name, "canWrite": token.CanWrite, "canGovern": token.CanGovern, "name": in.Name}
+	if roles != nil {
+		details["roles"] = namesOf(roles)
+	}
 	if token.ExpiresAt != nil {
 		details["expiresAt"] = token.ExpiresAt.UTC().Format(time.RFC3339)
 	}
@@ -87,11 +95,12 @@ func (t *Tokens) mintOn(ctx context.Context, caller policy.Caller, name string) 
 		return &cat.ID, cat.Name, err
 	}
 	cat, err := t.store.CatalogByName(ctx, name)
-	if err == nil && caller.CatalogID != "" && caller.CatalogID != cat.ID {
-		err = fault.About(fault.NotFound, fault.Catalog, "Catalog %q does not exist.", name)
-	}
 	if err != nil {
 		return nil, "", err
+	}
+	if caller.CatalogID != "" && caller.CatalogID != cat.ID || !caller.SeesCatalog(cat.ID) {
+		why := "The token is bound to another catalog, or principal " + caller.Principal + " holds nothing on catalog " + name + " or in it."
+		return nil, "", fault.Conceal(fault.Catalog, why, "Catalog %q does not exist.", name)
 	}
 	return &cat.ID, cat.Name, nil
 }
@@ -131,7 +140,7 @@ func (t *Tokens) RevokeToken(ctx context.Context, caller policy.Caller, id strin
 	}
 	token, err := t.store.TokenByID(ctx, id)
 	if err == nil && !reaches(caller, token) {
-		err = fault.About(fault.NotFound, fault.Token, "The token does not exist.")
+		err = fault.Conceal(fault.Token, "The token "+id+" is not one that principal "+caller.Principal+" may see with this token.", "The token does not exist.")
 	}
 	if err != nil {
 		return err

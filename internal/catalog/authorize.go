@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -45,14 +47,6 @@ func refuseGoverning(caller policy.Caller, what string) error {
 	return nil
 }
 
-// require answers 403 naming the privilege and the object, for callers who may see that it exists.
-func require(caller policy.Caller, p models.Privilege, at policy.Path, object string) error {
-	if caller.Has(p, at) {
-		return nil
-	}
-	return fault.New(fault.Forbidden, "Principal %s lacks the privilege %s on %s.", caller.Principal, p, object)
-}
-
 func namespacePath(cat models.Catalog, chain []models.Namespace) policy.Path {
 	ids := make([]string, len(chain))
 	for i, ns := range chain {
@@ -61,8 +55,11 @@ func namespacePath(cat models.Catalog, chain []models.Namespace) policy.Path {
 	return policy.Path{CatalogID: cat.ID, NamespaceIDs: ids}
 }
 
-// namespaceChain finds a namespace with its ancestors. To a caller who may not see it, it does not exist.
-func (s *Service) namespaceChain(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string) ([]models.Namespace, policy.Path, error) {
+// namespaceChain finds a namespace with its ancestors. To a caller who may neither see it nor do any of the operations on it,
+// it does not exist.
+func (s *Service) namespaceChain(
+	ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, ops ...policy.Operation,
+) ([]models.Namespace, policy.Path, error) {
 	if len(levels) == 0 {
 		return nil, policy.Path{}, fault.New(fault.Invalid, "A namespace has at least one level.")
 	}
@@ -74,15 +71,10 @@ func (s *Service) namespaceChain(ctx context.Context, caller policy.Caller, cat 
 		return nil, policy.Path{}, err
 	}
 	path := namespacePath(cat, chain)
-	if !seesNamespace(caller, path) {
-		return nil, policy.Path{}, noSuchNamespace(levels)
+	if !caller.SeesNamespace(path) && !reaches(caller, path, ops) {
+		return nil, policy.Path{}, concealed(noSuchNamespace(levels), caller, policy.NamespaceExists, "namespace "+models.KeyOf(levels).String())
 	}
 	return chain, path, nil
-}
-
-// seesNamespace: whoever may list it, or tables or views in it, knows that it exists.
-func seesNamespace(caller policy.Caller, at policy.Path) bool {
-	return caller.Has(models.NamespaceList, at) || caller.Has(models.TableList, at) || caller.Has(models.ViewList, at)
 }
 
 // place finds the namespace that a table is to be looked for or made in.
@@ -94,8 +86,11 @@ func (s *Service) place(ctx context.Context, caller policy.Caller, cat models.Ca
 	return tablePlace{cat: cat, ns: chain[len(chain)-1], path: path}, nil
 }
 
-// find looks a table up; to a caller who may not list it, it does not exist. A missing namespace is a missing table.
-func (s *Service) find(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (tablePlace, models.Table, error) {
+// find looks a table up; to a caller who may neither list it nor do any of the operations on it, it does not exist. A missing
+// namespace is a missing table.
+func (s *Service) find(
+	ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, ops ...policy.Operation,
+) (tablePlace, models.Table, error) {
 	chain, err := s.store.NamespacePath(ctx, cat.ID, models.KeyOf(ident.Namespace))
 	if fault.Is(err, fault.NotFound) {
 		return tablePlace{}, models.Table{}, noSuchTable(ident)
@@ -105,16 +100,39 @@ func (s *Service) find(ctx context.Context, caller policy.Caller, cat models.Cat
 	}
 	at := tablePlace{cat: cat, ns: chain[len(chain)-1], path: namespacePath(cat, chain)}
 	row, err := s.store.TableByName(ctx, at.ns.ID, ident.Name)
-	if fault.Is(err, fault.NotFound) || err == nil && !caller.Has(models.TableList, at.tablePath(row.ID)) {
+	if fault.Is(err, fault.NotFound) {
 		return at, models.Table{}, noSuchTable(ident)
+	}
+	if path := at.tablePath(row.ID); err == nil && !caller.May(policy.TableExists, path) && !reaches(caller, path, ops) {
+		return at, models.Table{}, concealed(noSuchTable(ident), caller, policy.TableExists, "table "+ident.String())
 	}
 	return at, row, err
 }
 
-func noSuchNamespace(levels []string) error {
+func reaches(caller policy.Caller, at policy.Path, ops []policy.Operation) bool {
+	return slices.ContainsFunc(ops, func(op policy.Operation) bool { return caller.Reaches(op, at) })
+}
+
+// concealed says of what the caller may not see what is said of what is not there, and tells the audit why: of an operation
+// that only asks whether the object is there, the privilege is missing.
+func concealed(absent *fault.Error, caller policy.Caller, op policy.Operation, object string) error {
+	why := fault.PublicMessage(caller.Lacks(op.Needs()[0].Privilege, object))
+	return fault.Conceal(absent.Subject, why, "%s", absent.Message)
+}
+
+// reworded gives a NotFound error another sentence, and keeps what the audit is to know.
+func reworded(err error, subject fault.Subject, format string, args ...any) error {
+	e := fault.About(fault.NotFound, subject, format, args...)
+	if was, ok := errors.AsType[*fault.Error](err); ok {
+		e.Denied = was.Denied
+	}
+	return e
+}
+
+func noSuchNamespace(levels []string) *fault.Error {
 	return fault.About(fault.NotFound, fault.Namespace, "Namespace does not exist: %s", models.KeyOf(levels))
 }
 
-func noSuchTable(ident models.TableIdent) error {
+func noSuchTable(ident models.TableIdent) *fault.Error {
 	return fault.About(fault.NotFound, fault.Table, "Table does not exist: %s", ident)
 }

@@ -135,7 +135,7 @@ func (s *Service) plans(ctx context.Context, caller policy.Caller, cat models.Ca
 
 // planChange judges a commit to an existing table.
 func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat models.Catalog, in CommitInput) (*plan, error) {
-	at, row, err := s.find(ctx, caller, cat, in.Table)
+	at, row, err := s.find(ctx, caller, cat, in.Table, operationsOf(in.Updates)...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 		return nil, err
 	}
 	p := &plan{at: at, row: row, base: base, next: base}
-	if s.replayed(base, in) && caller.Has(models.TableReadProperties, at.tablePath(row.ID)) {
+	if s.replayed(base, in) && caller.May(policy.LoadTable, at.tablePath(row.ID)) {
 		return p, nil
 	}
 	attempt := s.attempt(caller, at, row, in)
@@ -184,7 +184,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 
 // planCreate judges the commit that ends a staged create.
 func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat models.Catalog, in CommitInput) (*plan, error) {
-	at, row, err := s.newTable(ctx, caller, cat, in.Table.Namespace, in.Table.Name)
+	at, row, err := s.newTable(ctx, caller, policy.UpdateTableForStagedCreate, cat, in.Table.Namespace, in.Table.Name)
 	if err != nil {
 		return nil, asRequirement(err, in.Table)
 	}

@@ -14,7 +14,11 @@ import (
 
 // CreateTable makes a table, or with Stage only prepares its metadata for a commit that asserts its creation.
 func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat models.Catalog, in CreateTableInput) (TableView, error) {
-	at, row, err := s.newTable(ctx, caller, cat, in.Namespace, in.Name)
+	op := policy.CreateTableDirect
+	if in.Stage {
+		op = policy.CreateTableStaged
+	}
+	at, row, err := s.newTable(ctx, caller, op, cat, in.Namespace, in.Name)
 	if err != nil {
 		return TableView{}, err
 	}
@@ -23,8 +27,7 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 	}
 	check := s.checkTableLocation
 	if row.Location = strings.TrimRight(in.Location, "/"); row.Location == "" {
-		// Its own folder, below that of its namespace: there is nothing else to check.
-		row.Location, check = newLocation(at, in.Name), s.checkFree
+		row.Location, check = newLocation(at, in.Name), s.checkNewLocation
 	}
 	if err := check(ctx, at, row.Location, ""); err != nil {
 		return TableView{}, err
@@ -53,7 +56,9 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 }
 
 // newTable checks that the caller may make a table of the name, which is free, and starts its row.
-func (s *Service) newTable(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, name string) (tablePlace, models.Table, error) {
+func (s *Service) newTable(
+	ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, levels []string, name string,
+) (tablePlace, models.Table, error) {
 	if err := refuseReadOnly(caller, "create a table"); err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
@@ -64,7 +69,7 @@ func (s *Service) newTable(ctx context.Context, caller policy.Caller, cat models
 	if err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
-	if err := require(caller, models.TableCreate, at.path, "namespace "+at.ns.Key.String()); err != nil {
+	if err := caller.Require(op, policy.Parent, at.path, "namespace "+at.ns.Key.String()); err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
 	taken, err := s.store.IdentifierByName(ctx, at.ns.ID, name)

@@ -17,12 +17,12 @@ func (s *Service) DropTable(ctx context.Context, caller policy.Caller, cat model
 }
 
 func (s *Service) tryDropTable(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, purge bool) error {
-	at, row, err := s.findToDrop(ctx, caller, cat, ident, "drop a table")
+	at, row, err := s.findToDrop(ctx, caller, policy.DropTableWithoutPurge, cat, ident, "drop a table")
 	if err != nil {
 		return err
 	}
 	if purge {
-		if err := require(caller, models.TableWriteData, at.tablePath(row.ID), "table "+ident.String()+", without which its files cannot be purged"); err != nil {
+		if err := caller.Require(policy.DropTableWithPurge, policy.Object, at.tablePath(row.ID), "table "+ident.String()+", without which its files cannot be purged"); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (s *Service) UnregisterTable(ctx context.Context, caller policy.Caller, cat
 }
 
 func (s *Service) tryUnregister(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (TableView, error) {
-	at, row, err := s.findToDrop(ctx, caller, cat, ident, "unregister a table")
+	at, row, err := s.findToDrop(ctx, caller, policy.UnregisterTable, cat, ident, "unregister a table")
 	if err != nil {
 		return TableView{}, err
 	}
@@ -82,15 +82,17 @@ func (s *Service) newDrop(caller policy.Caller, state models.DropState) models.D
 }
 
 // findToDrop finds a table that the caller may take out of the catalog.
-func (s *Service) findToDrop(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, what string) (tablePlace, models.Table, error) {
+func (s *Service) findToDrop(
+	ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, ident models.TableIdent, what string,
+) (tablePlace, models.Table, error) {
 	if err := refuseReadOnly(caller, what); err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
-	at, row, err := s.find(ctx, caller, cat, ident)
+	at, row, err := s.find(ctx, caller, cat, ident, op)
 	if err != nil {
 		return at, row, err
 	}
-	if err := require(caller, models.TableDrop, at.tablePath(row.ID), "table "+ident.String()); err != nil {
+	if err := caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
 		return at, row, err
 	}
 	if row.Protected {
@@ -111,11 +113,11 @@ func (s *Service) SetProtection(ctx context.Context, caller policy.Caller, ref s
 	if err := refuseGoverning(caller, "change a table's protection"); err != nil {
 		return models.TableState{}, err
 	}
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, policy.SetProtection, ref)
 	if err != nil {
 		return models.TableState{}, err
 	}
-	if err := require(caller, models.CatalogManageAccess, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+	if err := caller.Require(policy.SetProtection, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
 	if row.Protected != protected {

@@ -164,7 +164,7 @@ func TestUndropNeedsRightsAndANamespace(t *testing.T) {
 func TestGrantsComeBackWithTheTable(t *testing.T) {
 	h := newHarness(t)
 	h.create(t, "events", models.OpenAppend)
-	job := policy.Caller{Principal: "job", EngineToken: true, Held: policy.NewHeld(nil, []models.Grant{
+	job := policy.Caller{Principal: "job", EngineToken: true, Held: policy.NewHeld(nil, []policy.Grant{
 		{ObjectID: h.load(t, "events").Row.ID, Privilege: models.TableWriteData},
 	})}
 	d := h.drop(t, "events", false)

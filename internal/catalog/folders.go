@@ -48,7 +48,7 @@ func (s *Service) checkNamespaceLocation(ctx context.Context, cat models.Catalog
 	if !ok {
 		return nil
 	}
-	if err := s.checkInside(cat, location); err != nil || !s.locations.Within(cat.BaseLocation, location) {
+	if err := s.checkOwn(ctx, cat, location); err != nil || !s.locations.Within(cat.BaseLocation, location) {
 		return err
 	}
 	namespaces, err := s.store.AllNamespaces(ctx, cat.ID)

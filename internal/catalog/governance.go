@@ -13,7 +13,7 @@ import (
 
 // SetWritePolicy changes what engines may commit to a table.
 func (s *Service) SetWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) (models.TableState, error) {
-	return s.govern(ctx, caller, ref, models.AuditWritePolicyChanged, func(_ tablePlace, _ TableView, row *models.Table) (any, any, error) {
+	return s.govern(ctx, caller, policy.SetWritePolicy, ref, models.AuditWritePolicyChanged, func(_ tablePlace, _ TableView, row *models.Table) (any, any, error) {
 		before := row.WritePolicy
 		row.WritePolicy = p
 		return before, p, nil
@@ -22,7 +22,7 @@ func (s *Service) SetWritePolicy(ctx context.Context, caller policy.Caller, ref 
 
 // SetGovernance changes a table's classification, its identity columns and what is said of its columns, all at once.
 func (s *Service) SetGovernance(ctx context.Context, caller policy.Caller, ref string, in GovernanceInput) (models.TableState, error) {
-	return s.govern(ctx, caller, ref, models.AuditClassificationChanged, func(at tablePlace, view TableView, row *models.Table) (any, any, error) {
+	return s.govern(ctx, caller, policy.SetClassification, ref, models.AuditClassificationChanged, func(at tablePlace, view TableView, row *models.Table) (any, any, error) {
 		if err := checkColumns(at.ref(row.Name), view, in); err != nil {
 			return nil, nil, err
 		}
@@ -71,17 +71,17 @@ func checkColumns(ref string, view TableView, in GovernanceInput) error {
 // govern changes a table's governance and stamps it into the table's metadata. change alters the row and gives what
 // was before and what is now; where they are equal, nothing is written.
 func (s *Service) govern(
-	ctx context.Context, caller policy.Caller, ref string, typ models.AuditType,
+	ctx context.Context, caller policy.Caller, op policy.Operation, ref string, typ models.AuditType,
 	change func(tablePlace, TableView, *models.Table) (before, after any, err error),
 ) (models.TableState, error) {
 	if err := refuseGoverning(caller, "change governance"); err != nil {
 		return models.TableState{}, err
 	}
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, op, ref)
 	if err != nil {
 		return models.TableState{}, err
 	}
-	if err := require(caller, models.CatalogManageAccess, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+	if err := caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
 	view, err := s.view(ctx, row)
@@ -119,13 +119,13 @@ func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Calle
 		return err
 	}
 	if nested {
-		levels, err := s.levelsOf(ctx, caller, cat, rest, separatorOf(ref))
+		levels, err := s.levelsOf(ctx, caller, policy.SetDefaultWritePolicy, cat, rest, separatorOf(ref))
 		if err != nil {
 			return err
 		}
 		return s.setNamespaceDefault(ctx, caller, cat, levels, p)
 	}
-	if err := require(caller, models.CatalogManageAccess, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
+	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
 		return err
 	}
 	if cat.DefaultWritePolicy == p {
@@ -137,15 +137,15 @@ func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Calle
 }
 
 func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, p models.WritePolicy) error {
-	chain, path, err := s.namespaceChain(ctx, caller, cat, levels)
+	chain, path, err := s.namespaceChain(ctx, caller, cat, levels, policy.SetDefaultWritePolicy)
 	if fault.Is(err, fault.NotFound) {
-		return fault.About(fault.NotFound, fault.Namespace, "Namespace does not exist: %s.%s", cat.Name, models.KeyOf(levels))
+		return reworded(err, fault.Namespace, "Namespace does not exist: %s.%s", cat.Name, models.KeyOf(levels))
 	}
 	if err != nil {
 		return err
 	}
 	ns := chain[len(chain)-1]
-	if err := require(caller, models.CatalogManageAccess, path, "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
+	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, path, "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
 		return err
 	}
 	if ns.DefaultWritePolicy != nil && *ns.DefaultWritePolicy == p {

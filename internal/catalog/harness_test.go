@@ -69,7 +69,13 @@ func (h *harness) caller(t *testing.T, principal string) policy.Caller {
 	t.Helper()
 	p, err := h.store.PrincipalByName(context.Background(), principal)
 	must(t, err)
-	grants, err := h.store.PrincipalGrants(context.Background(), p.ID)
+	roles, err := h.store.RolesOfPrincipal(context.Background(), p.ID)
+	must(t, err)
+	ids := make([]string, len(roles))
+	for i, r := range roles {
+		ids[i] = r.ID
+	}
+	grants, err := h.store.GrantsOfRoles(context.Background(), ids)
 	must(t, err)
 	return policy.Caller{
 		PrincipalID: p.ID, Principal: p.Name, TokenID: "t1", CanGovern: true,
@@ -79,9 +85,14 @@ func (h *harness) caller(t *testing.T, principal string) policy.Caller {
 
 // with gives a caller who holds only the privileges, on the whole catalog.
 func (h *harness) with(privileges ...models.Privilege) policy.Caller {
-	var grants []models.Grant
+	return h.granted(h.cat.ID, nil, privileges...)
+}
+
+// granted gives a caller who holds only the privileges, on the object of an id that lies in the others.
+func (h *harness) granted(id string, within []string, privileges ...models.Privilege) policy.Caller {
+	var grants []policy.Grant
 	for _, p := range privileges {
-		grants = append(grants, models.Grant{ObjectID: h.cat.ID, Privilege: p})
+		grants = append(grants, policy.Grant{ObjectID: id, Privilege: p, Within: within})
 	}
 	return policy.Caller{Principal: "job", PrincipalID: "p-job", TokenID: "t-job", EngineToken: true, CanGovern: true, Held: policy.NewHeld(nil, grants)}
 }

@@ -2,7 +2,11 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -23,6 +27,17 @@ func (s *Service) attempt(caller policy.Caller, at tablePlace, row models.Table,
 		ReservedPrefix: s.stamps.prefix, AnyLocation: s.anyLocation, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
 		Change: policy.Change{Actions: actions},
 	}
+}
+
+// operationsOf gives what a commit does to its table, each once.
+func operationsOf(updates []metadata.Update) []policy.Operation {
+	var ops []policy.Operation
+	for _, u := range updates {
+		if op, known := policy.OperationFor(u.Action); known && !slices.Contains(ops, op) {
+			ops = append(ops, op)
+		}
+	}
+	return ops
 }
 
 // judge refuses what can be refused by the actions alone.
@@ -47,5 +62,13 @@ func (s *Service) decide(ctx context.Context, caller policy.Caller, p *plan, att
 	if err := s.store.AppendAudit(ctx, event); err != nil {
 		return "", err
 	}
-	return "", d.Err
+	return "", audited(d.Err)
+}
+
+// audited marks a refusal that is in the audit already.
+func audited(err error) error {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		e.Audited = true
+	}
+	return err
 }

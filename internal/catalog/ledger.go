@@ -17,16 +17,16 @@ type CommitView struct {
 // Commits gives the ledger, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages.
 func (s *Service) Commits(ctx context.Context, caller policy.Caller, ref string, f models.CommitFilter) ([]CommitView, error) {
 	if ref == "" {
-		if err := s.everywhere(caller, models.TableReadProperties, &f.CatalogID); err != nil {
+		if err := s.everywhere(caller, policy.ListCommits, policy.ListAllCommits, &f.CatalogID); err != nil {
 			return nil, err
 		}
 		return s.viewCommits(ctx, f)
 	}
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, policy.ListCommits, ref)
 	if err != nil {
 		return nil, err
 	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+	if err := caller.Require(policy.ListCommits, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return nil, err
 	}
 	f.TableID = row.ID
@@ -41,16 +41,24 @@ func (s *Service) viewCommits(ctx context.Context, f models.CommitFilter) ([]Com
 	names := map[string]string{}
 	views := make([]CommitView, len(rows))
 	for i, row := range rows {
-		name, known := names[row.CatalogID]
-		if !known {
-			cat, err := s.store.CatalogByID(ctx, row.CatalogID)
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				return nil, err
-			}
-			name = cat.Name
-			names[row.CatalogID] = name
+		name, err := s.catalogName(ctx, row.CatalogID, names)
+		if err != nil {
+			return nil, err
 		}
 		views[i] = CommitView{Commit: row, CatalogName: name}
 	}
 	return views, nil
+}
+
+// catalogName gives the name of a catalog, "" when it is gone; known is those that were asked for before.
+func (s *Service) catalogName(ctx context.Context, id string, known map[string]string) (string, error) {
+	if name, ok := known[id]; ok {
+		return name, nil
+	}
+	cat, err := s.store.CatalogByID(ctx, id)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return "", err
+	}
+	known[id] = cat.Name
+	return cat.Name, nil
 }

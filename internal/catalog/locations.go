@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -29,24 +30,72 @@ func newLocation(at tablePlace, name string) string {
 	return namespaceLocation(at.cat, at.ns) + "/" + pathSegment(name) + "-" + strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 }
 
-// checkInside keeps a location inside the catalog.
-func (s *Service) checkInside(cat models.Catalog, location string) error {
-	if _, err := s.locations.Normalize(location); err != nil {
+// checkOwn keeps a location inside the catalog, and out of what another catalog has for itself.
+func (s *Service) checkOwn(ctx context.Context, cat models.Catalog, location string) error {
+	own, err := s.insideOf(cat, location)
+	if err != nil {
 		return err
 	}
-	prefixes := append([]string{cat.BaseLocation}, cat.AllowedLocations.V...)
-	for _, prefix := range prefixes {
-		if s.locations.Within(prefix, location) {
-			return nil
+	return s.checkOthers(ctx, cat, own, location)
+}
+
+// insideOf gives the narrowest prefix of the catalog that a location lies in.
+func (s *Service) insideOf(cat models.Catalog, location string) (string, error) {
+	if _, err := s.locations.Normalize(location); err != nil {
+		return "", err
+	}
+	own, inside := "", false
+	for _, prefix := range prefixesOf(cat) {
+		if s.locations.Within(prefix, location) && (!inside || s.locations.Within(own, prefix)) {
+			own, inside = prefix, true
 		}
 	}
-	return fault.New(fault.Forbidden, "The location %s is outside catalog %s. Its locations start with %s.",
-		location, cat.Name, strings.Join(prefixes, " or "))
+	if !inside {
+		return "", fault.New(fault.Forbidden, "The location %s is outside catalog %s. Its locations start with %s.",
+			location, cat.Name, strings.Join(prefixesOf(cat), " or "))
+	}
+	return own, nil
+}
+
+func prefixesOf(cat models.Catalog) []string {
+	return append([]string{cat.BaseLocation}, cat.AllowedLocations.V...)
+}
+
+// checkOthers keeps a location out of the prefixes of other catalogs that are narrower than the own one it lies in, and from
+// enclosing such a prefix. Which catalog that is, is not for everybody to know.
+func (s *Service) checkOthers(ctx context.Context, cat models.Catalog, own, location string) error {
+	catalogs, err := s.store.Catalogs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range catalogs {
+		if other.ID == cat.ID {
+			continue
+		}
+		for _, prefix := range prefixesOf(other) {
+			narrower := s.locations.Within(own, prefix) && !s.locations.Within(prefix, own)
+			if narrower && (s.locations.Within(prefix, location) || s.locations.Within(location, prefix)) {
+				err := fault.New(fault.Forbidden, "The location %s belongs to another catalog than %s. Choose another.", location, cat.Name)
+				err.Denied = fmt.Sprintf("The location %s overlaps %s of catalog %s.", location, prefix, other.Name)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkNewLocation checks a folder that Sluice chose for a table, below that of its namespace: another catalog may have been
+// made there since, or another table.
+func (s *Service) checkNewLocation(ctx context.Context, at tablePlace, location, selfID string) error {
+	if err := s.checkOwn(ctx, at.cat, location); err != nil {
+		return err
+	}
+	return s.checkFree(ctx, at, location, selfID)
 }
 
 // checkTableLocation keeps a table inside its catalog and apart from every other table and view; selfID is its own row, if any.
 func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, location, selfID string) error {
-	if err := s.checkInside(at.cat, location); err != nil {
+	if err := s.checkOwn(ctx, at.cat, location); err != nil {
 		return err
 	}
 	if err := s.checkFolder(ctx, at, location); err != nil {
@@ -61,14 +110,24 @@ func (s *Service) checkFree(ctx context.Context, at tablePlace, location, selfID
 	if err != nil {
 		return err
 	}
-	other, err := s.store.OverlappingTable(ctx, at.cat.ID, normal, selfID)
+	other, err := s.store.OverlappingTable(ctx, normal, selfID)
 	if err != nil {
 		return err
 	}
-	if other != "" {
-		return locationTaken(location, other)
+	return occupied(at.cat, location, other)
+}
+
+// occupied refuses a location that something has. What it is, in another catalog, is not for everybody to know.
+func occupied(cat models.Catalog, location string, by Occupant) error {
+	switch by.CatalogID {
+	case "":
+		return nil
+	case cat.ID:
+		return locationTaken(location, by.Name)
 	}
-	return nil
+	err := fault.New(fault.Forbidden, "The location %s overlaps that of a table or view of another catalog. Choose another, or leave it out for a folder of its own.", location)
+	err.Denied = fmt.Sprintf("The location %s overlaps that of %s in the catalog with the id %s.", location, by.Name, by.CatalogID)
+	return err
 }
 
 func locationTaken(location, other string) error {

@@ -38,11 +38,11 @@ func (s *Service) ReportMetrics(ctx context.Context, caller policy.Caller, cat m
 	if err != nil {
 		return err
 	}
-	needed := models.TableReadData
+	op := policy.ReportReadMetrics
 	if in.Type == models.CommitReport {
-		needed = models.TableWriteData
+		op = policy.ReportWriteMetrics
 	}
-	if err := require(caller, needed, at.tablePath(row.ID), "table "+ident.String()); err != nil {
+	if err := caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
 		return err
 	}
 	text, err := reportText(in.Members)
@@ -80,16 +80,16 @@ func reportText(members map[string]json.RawMessage) (string, error) {
 // manages.
 func (s *Service) MetricsReports(ctx context.Context, caller policy.Caller, ref string, f models.MetricsReportFilter) ([]models.MetricsReport, error) {
 	if ref == "" {
-		if err := s.everywhere(caller, models.TableReadProperties, &f.CatalogID); err != nil {
+		if err := s.everywhere(caller, policy.ListMetricsReports, policy.ListAllMetricsReports, &f.CatalogID); err != nil {
 			return nil, err
 		}
 		return s.store.MetricsReports(ctx, f)
 	}
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, policy.ListMetricsReports, ref)
 	if err != nil {
 		return nil, err
 	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.name(row.Name)); err != nil {
+	if err := caller.Require(policy.ListMetricsReports, policy.Object, at.tablePath(row.ID), "table "+at.name(row.Name)); err != nil {
 		return nil, err
 	}
 	f.TableID = row.ID

@@ -33,7 +33,7 @@ func (s *Service) CreateNamespace(ctx context.Context, caller policy.Caller, cat
 		}
 		at, object = path, "namespace "+parent.String()
 	}
-	if err := require(caller, models.NamespaceCreate, at, object); err != nil {
+	if err := caller.Require(policy.CreateNamespace, policy.Parent, at, object); err != nil {
 		return NamespaceView{}, err
 	}
 	if err := s.checkNamespaceLocation(ctx, cat, key, in.Properties); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) LoadNamespace(ctx context.Context, caller policy.Caller, cat m
 		return NamespaceView{}, err
 	}
 	ns := chain[len(chain)-1]
-	if err := require(caller, models.NamespaceReadProperties, path, "namespace "+ns.Key.String()); err != nil {
+	if err := caller.Require(policy.LoadNamespaceMetadata, policy.Object, path, "namespace "+ns.Key.String()); err != nil {
 		return NamespaceView{}, err
 	}
 	return viewNamespace(cat, ns), nil
@@ -86,10 +86,10 @@ func (s *Service) ListNamespaces(ctx context.Context, caller policy.Caller, cat 
 			return s.store.ListNamespaces(ctx, cat.ID, models.KeyOf(parent), p)
 		},
 		func(ns models.Namespace) string { return string(ns.Key) },
-		func(ns models.Namespace) ([]string, bool) {
+		func(ns models.Namespace) ([]string, bool, error) {
 			child := at
 			child.NamespaceIDs = append(slices.Clone(at.NamespaceIDs), ns.ID)
-			return ns.Key.Levels(), seesNamespace(caller, child)
+			return ns.Key.Levels(), caller.SeesNamespace(child), nil
 		})
 }
 
@@ -103,9 +103,6 @@ func (s *Service) UpdateNamespaceProperties(ctx context.Context, caller policy.C
 			return PropertiesResult{}, fault.New(fault.Unprocessable, "The property %q is both set and removed.", key)
 		}
 	}
-	if err := s.checkNamespaceLocation(ctx, cat, models.KeyOf(levels), in.Updates); err != nil {
-		return PropertiesResult{}, err
-	}
 	for attempt := 0; ; attempt++ {
 		result, err := s.tryUpdateNamespace(ctx, caller, cat, levels, in)
 		if !fault.Is(err, fault.Conflict) || attempt == maxAttempts {
@@ -118,12 +115,15 @@ func (s *Service) UpdateNamespaceProperties(ctx context.Context, caller policy.C
 }
 
 func (s *Service) tryUpdateNamespace(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, in PropertiesUpdate) (PropertiesResult, error) {
-	chain, path, err := s.namespaceChain(ctx, caller, cat, levels)
+	chain, path, err := s.namespaceChain(ctx, caller, cat, levels, policy.UpdateNamespaceProperties)
 	if err != nil {
 		return PropertiesResult{}, err
 	}
 	ns := chain[len(chain)-1]
-	if err := require(caller, models.NamespaceWriteProperties, path, "namespace "+ns.Key.String()); err != nil {
+	if err := caller.Require(policy.UpdateNamespaceProperties, policy.Object, path, "namespace "+ns.Key.String()); err != nil {
+		return PropertiesResult{}, err
+	}
+	if err := s.checkNamespaceLocation(ctx, cat, ns.Key, in.Updates); err != nil {
 		return PropertiesResult{}, err
 	}
 	properties := maps.Clone(ns.Properties.V)
@@ -152,12 +152,12 @@ func (s *Service) DropNamespace(ctx context.Context, caller policy.Caller, cat m
 	if err := refuseReadOnly(caller, "drop a namespace"); err != nil {
 		return err
 	}
-	chain, path, err := s.namespaceChain(ctx, caller, cat, levels)
+	chain, path, err := s.namespaceChain(ctx, caller, cat, levels, policy.DropNamespace)
 	if err != nil {
 		return err
 	}
 	ns := chain[len(chain)-1]
-	if err := require(caller, models.NamespaceDrop, path, "namespace "+ns.Key.String()); err != nil {
+	if err := caller.Require(policy.DropNamespace, policy.Object, path, "namespace "+ns.Key.String()); err != nil {
 		return err
 	}
 	return s.store.DropNamespace(ctx, ns.ID, s.namespaceEvent(caller, models.AuditNamespaceDropped, cat, ns.Key, nil))

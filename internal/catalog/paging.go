@@ -6,7 +6,7 @@ const maxChunk = 1000
 // visible gives a page of what show lets through of a list in order of keys. Hidden rows do not shorten a page: one that
 // is not full is the last. A page goes on after the key that ended the one before, so that rows which come and go
 // meanwhile neither repeat nor hide others.
-func visible[R, T any](page Page, list func(Page) ([]R, error), key func(R) string, show func(R) (T, bool)) (ListPage[T], error) {
+func visible[R, T any](page Page, list func(Page) ([]R, error), key func(R) string, show func(R) (T, bool, error)) (ListPage[T], error) {
 	var out ListPage[T]
 	last := page.After
 	chunk := Page{After: page.After}
@@ -19,7 +19,10 @@ func visible[R, T any](page Page, list func(Page) ([]R, error), key func(R) stri
 			return ListPage[T]{}, err
 		}
 		for _, row := range rows {
-			item, ok := show(row)
+			item, ok, err := show(row)
+			if err != nil {
+				return ListPage[T]{}, err
+			}
 			if !ok {
 				continue
 			}

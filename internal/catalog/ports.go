@@ -19,6 +19,7 @@ type Store interface {
 	MetricsStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
+	Catalogs(ctx context.Context) ([]models.Catalog, error)
 	UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error // compare-and-swap on Version
 	AppendAudit(ctx context.Context, event models.AuditEvent) error
 }
@@ -35,7 +36,7 @@ type NamespaceStore interface {
 	// NamespacesNamed gives the namespaces of a catalog whose levels joined by dots are among the names.
 	NamespacesNamed(ctx context.Context, catalogID string, names []string) ([]models.Namespace, error)
 	UpdateNamespace(ctx context.Context, ns models.Namespace, event models.AuditEvent) error // compare-and-swap on Version
-	// DropNamespace answers fault.NotEmpty while it has tables, views or namespaces.
+	// DropNamespace answers fault.NotEmpty while it has tables, views or namespaces. The grants on it go with it.
 	DropNamespace(ctx context.Context, id string, event models.AuditEvent) error
 }
 
@@ -52,10 +53,9 @@ type TableStore interface {
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
 	// UpdateGovernance stores policy, classification, identity columns and columns of t alone.
 	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
-	// OverlappingTable gives the name of a table or view of the catalog, or of a dropped table whose files are kept, other
-	// than exceptID (of a table or of the record of a drop), whose location contains, equals or lies in location; "" if
-	// there is none.
-	OverlappingTable(ctx context.Context, catalogID, location, exceptID string) (string, error)
+	// OverlappingTable gives a table or view of any catalog, or a dropped table whose files are kept, other than exceptID (of
+	// a table or of the record of a drop), whose location contains, equals or lies in location; zero if there is none.
+	OverlappingTable(ctx context.Context, location, exceptID string) (Occupant, error)
 }
 
 // ViewStore keeps view pointers. Names are shared with tables: AlreadyExists is about the kind that has the name.
@@ -69,7 +69,13 @@ type ViewStore interface {
 	DropView(ctx context.Context, id string, event models.AuditEvent) error
 	RenameView(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
 	// TableAt is OverlappingTable for tables alone: views may share a location with each other.
-	TableAt(ctx context.Context, catalogID, location string) (string, error)
+	TableAt(ctx context.Context, location string) (Occupant, error)
+}
+
+// Occupant is what has a location already.
+type Occupant struct {
+	CatalogID string
+	Name      string // dotted, with the namespace; followed by " (dropped)" for a dropped table; "" for none
 }
 
 // Page asks for a slice of a list in order of names: those after After, at most Limit (0: all).

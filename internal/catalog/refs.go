@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -51,10 +53,10 @@ func SplitRef(ref string) (catalog string, ident models.TableIdent, err error) {
 // ref names a table of the place as the governance API does.
 func (p tablePlace) ref(table string) string { return p.cat.Name + "." + p.name(table) }
 
-// byRef finds a table by its ref.
-func (s *Service) byRef(ctx context.Context, caller policy.Caller, ref string) (tablePlace, models.Table, error) {
+// byRef finds a table by its ref, for an operation on it.
+func (s *Service) byRef(ctx context.Context, caller policy.Caller, op policy.Operation, ref string) (tablePlace, models.Table, error) {
 	if id, err := uuid.Parse(ref); err == nil {
-		return s.byUUID(ctx, caller, id.String())
+		return s.byUUID(ctx, caller, op, id.String())
 	}
 	name, ident, err := SplitRef(ref)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s *Service) byRef(ctx context.Context, caller policy.Caller, ref string) (
 			return tablePlace{}, models.Table{}, err
 		}
 	}
-	return s.theOne(ctx, caller, cat, ref, idents)
+	return s.theOne(ctx, caller, op, cat, ref, idents)
 }
 
 // readings gives what a dotted name may mean, by the namespaces that there are.
@@ -93,13 +95,17 @@ func (s *Service) readings(ctx context.Context, cat models.Catalog, dotted strin
 }
 
 // theOne finds the table that is among the names, of those that the caller can see.
-func (s *Service) theOne(ctx context.Context, caller policy.Caller, cat models.Catalog, ref string, idents []models.TableIdent) (tablePlace, models.Table, error) {
+func (s *Service) theOne(
+	ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, ref string, idents []models.TableIdent,
+) (tablePlace, models.Table, error) {
 	var at tablePlace
 	var row models.Table
+	var hidden error
 	for _, ident := range idents {
-		foundAt, found, err := s.find(ctx, caller, cat, ident)
+		foundAt, found, err := s.find(ctx, caller, cat, ident, op)
 		switch {
 		case fault.Is(err, fault.NotFound):
+			hidden = cmp.Or(hidden, deniedOnly(err))
 			continue
 		case err != nil:
 			return tablePlace{}, models.Table{}, err
@@ -109,13 +115,23 @@ func (s *Service) theOne(ctx context.Context, caller policy.Caller, cat models.C
 		at, row = foundAt, found
 	}
 	if row.ID == "" {
-		return tablePlace{}, models.Table{}, fault.About(fault.NotFound, fault.Table, "Table does not exist: %s", strings.ReplaceAll(ref, levelEnd, "."))
+		return tablePlace{}, models.Table{}, reworded(hidden, fault.Table, "Table does not exist: %s", strings.ReplaceAll(ref, levelEnd, "."))
 	}
 	return at, row, nil
 }
 
+// deniedOnly gives the error of what is there and hidden, nil for that of what is not there.
+func deniedOnly(err error) error {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Denied != "" {
+		return err
+	}
+	return nil
+}
+
 // levelsOf gives the levels of the namespace that a ref without its catalog names.
-func (s *Service) levelsOf(ctx context.Context, caller policy.Caller, cat models.Catalog, rest, separator string) ([]string, error) {
+func (s *Service) levelsOf(
+	ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, rest, separator string,
+) ([]string, error) {
 	levels := strings.Split(rest, separator)
 	if len(levels) == 1 || separator == levelEnd {
 		return levels, nil
@@ -126,7 +142,7 @@ func (s *Service) levelsOf(ctx context.Context, caller policy.Caller, cat models
 	}
 	found := false
 	for _, ns := range namespaces {
-		if _, _, err := s.namespaceChain(ctx, caller, cat, ns.Key.Levels()); fault.Is(err, fault.NotFound) {
+		if _, _, err := s.namespaceChain(ctx, caller, cat, ns.Key.Levels(), op); fault.Is(err, fault.NotFound) {
 			continue
 		} else if err != nil {
 			return nil, err
@@ -139,11 +155,12 @@ func (s *Service) levelsOf(ctx context.Context, caller policy.Caller, cat models
 	return levels, nil
 }
 
-func (s *Service) byUUID(ctx context.Context, caller policy.Caller, ref string) (tablePlace, models.Table, error) {
+func (s *Service) byUUID(ctx context.Context, caller policy.Caller, op policy.Operation, ref string) (tablePlace, models.Table, error) {
 	rows, err := s.reports.FindTable(ctx, caller.CatalogID, ref)
 	if err != nil {
 		return tablePlace{}, models.Table{}, err
 	}
+	var hidden error
 	for _, row := range rows {
 		state, err := s.reports.TableState(ctx, row.ID)
 		if err != nil {
@@ -153,10 +170,11 @@ func (s *Service) byUUID(ctx context.Context, caller policy.Caller, ref string) 
 		if err != nil {
 			return tablePlace{}, models.Table{}, err
 		}
-		at, found, err := s.find(ctx, caller, cat, models.TableIdent{Namespace: state.NamespaceKey.Levels(), Name: row.Name})
+		at, found, err := s.find(ctx, caller, cat, models.TableIdent{Namespace: state.NamespaceKey.Levels(), Name: row.Name}, op)
 		if !fault.Is(err, fault.NotFound) {
 			return at, found, err
 		}
+		hidden = cmp.Or(hidden, deniedOnly(err))
 	}
-	return tablePlace{}, models.Table{}, fault.About(fault.NotFound, fault.Table, "Table does not exist: %s", ref)
+	return tablePlace{}, models.Table{}, reworded(hidden, fault.Table, "Table does not exist: %s", ref)
 }

@@ -18,7 +18,7 @@ func (s *Service) RegisterTable(ctx context.Context, caller policy.Caller, cat m
 			return view, err
 		}
 	}
-	at, row, err := s.newTable(ctx, caller, cat, in.Namespace, in.Name)
+	at, row, err := s.newTable(ctx, caller, policy.RegisterTable, cat, in.Namespace, in.Name)
 	if err != nil {
 		return TableView{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Service) RegisterTable(ctx context.Context, caller policy.Caller, cat m
 
 // readRegistered reads the metadata file to register. Its absence is the client's mistake and no damage of ours.
 func (s *Service) readRegistered(ctx context.Context, cat models.Catalog, in RegisterInput) (*metadata.Document, error) {
-	if err := s.checkInside(cat, in.MetadataLocation); err != nil {
+	if err := s.checkOwn(ctx, cat, in.MetadataLocation); err != nil {
 		return nil, err
 	}
 	doc, err := s.documents.get(ctx, in.MetadataLocation)
@@ -131,7 +131,7 @@ func (s *Service) formerTable(ctx context.Context, caller policy.Caller, cat mod
 	if err != nil {
 		return nil, err
 	}
-	return former, require(caller, models.TableDrop, path, "the dropped table "+former.Ident().String())
+	return former, caller.Require(policy.RegisterDroppedTable, policy.Object, path, "the dropped table "+former.Ident().String())
 }
 
 // choose gives the record that a registered table continues: one that still holds the location, else the newest.
@@ -173,11 +173,11 @@ func (s *Service) registerOver(ctx context.Context, caller policy.Caller, cat mo
 }
 
 func (s *Service) tryRegisterOver(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, in RegisterInput) (TableView, error) {
-	at, row, err := s.findToDrop(ctx, caller, cat, ident, "register a table over another")
+	at, row, err := s.findToDrop(ctx, caller, policy.DropTableWithoutPurge, cat, ident, "register a table over another")
 	if err != nil {
 		return TableView{}, err
 	}
-	if err := require(caller, models.TableFullMetadata, at.tablePath(row.ID), "table "+ident.String()+", which is to be registered over"); err != nil {
+	if err := caller.Require(policy.RegisterTableOverwrite, policy.Object, at.tablePath(row.ID), "table "+ident.String()+", which is to be registered over"); err != nil {
 		return TableView{}, err
 	}
 	doc, err := s.readRegistered(ctx, cat, in)
@@ -241,7 +241,7 @@ func (s *Service) replaceRegistered(ctx context.Context, caller policy.Caller, a
 
 // kindOf says how what the caller brings in is recorded: a steward's is the platform's.
 func kindOf(caller policy.Caller, at tablePlace) models.CommitKind {
-	if !caller.EngineToken && caller.Has(models.TableGovern, at.path) {
+	if !caller.EngineToken && caller.May(policy.CommitAsSteward, at.path) {
 		return models.PlatformCommit
 	}
 	return models.ExternalCommit

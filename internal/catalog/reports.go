@@ -10,17 +10,17 @@ import (
 
 // TableState gives a table with what its governors look at first.
 func (s *Service) TableState(ctx context.Context, caller policy.Caller, ref string) (models.TableState, error) {
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, policy.ReadTableState, ref)
 	if err != nil {
 		return models.TableState{}, err
 	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+	if err := caller.Require(policy.ReadTableState, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
 	return s.reports.TableState(ctx, row.ID)
 }
 
-// TableStates lists the tables of a catalog ("" for all that the caller's token opens) that the caller can see; Next
+// TableStates lists the tables of a catalog ("" for all that the caller's token opens) whose state the caller may read; Next
 // is the id to go on after.
 func (s *Service) TableStates(ctx context.Context, caller policy.Caller, catalog string, f models.TableFilter) (ListPage[models.TableState], error) {
 	if catalog != "" || caller.CatalogID != "" {
@@ -30,27 +30,30 @@ func (s *Service) TableStates(ctx context.Context, caller policy.Caller, catalog
 		}
 		f.CatalogID = cat.ID
 	}
-	states, err := s.reports.TableStates(ctx, f)
-	if err != nil {
-		return ListPage[models.TableState]{}, err
-	}
-	var out ListPage[models.TableState]
-	for _, state := range states {
-		if path, err := s.pathOf(ctx, state); err != nil {
-			return ListPage[models.TableState]{}, err
-		} else if caller.Has(models.TableReadProperties, path) {
-			out.Items = append(out.Items, state)
-		}
-	}
-	if f.Limit > 0 && len(states) == f.Limit {
-		out.Next = states[len(states)-1].Table.ID
-	}
-	return out, nil
+	paths := map[string]policy.Path{} // of the namespaces met so far
+	return visible(Page{After: f.After, Limit: f.Limit},
+		func(p Page) ([]models.TableState, error) {
+			f.After, f.Limit = p.After, p.Limit
+			return s.reports.TableStates(ctx, f)
+		},
+		func(state models.TableState) string { return state.Table.ID },
+		func(state models.TableState) (models.TableState, bool, error) {
+			path, known := paths[state.Table.NamespaceID]
+			if !known {
+				var err error
+				if path, err = s.pathOf(ctx, state); err != nil {
+					return state, false, err
+				}
+				paths[state.Table.NamespaceID] = path
+			}
+			path.TableID = state.Table.ID
+			return state, caller.May(policy.ListTableStates, path), nil
+		})
 }
 
-// pathOf needs the store only for nested namespaces, whose ancestors may carry the grant.
+// pathOf gives the path of a table's namespace. It needs the store only for nested ones, whose ancestors may carry the grant.
 func (s *Service) pathOf(ctx context.Context, state models.TableState) (policy.Path, error) {
-	path := policy.Path{CatalogID: state.Table.CatalogID, NamespaceIDs: []string{state.Table.NamespaceID}, TableID: state.Table.ID}
+	path := policy.Path{CatalogID: state.Table.CatalogID, NamespaceIDs: []string{state.Table.NamespaceID}}
 	if state.NamespaceKey.Parent() == "" {
 		return path, nil
 	}
@@ -61,15 +64,13 @@ func (s *Service) pathOf(ctx context.Context, state models.TableState) (policy.P
 	if err != nil {
 		return policy.Path{}, err
 	}
-	at := namespacePath(models.Catalog{ID: state.Table.CatalogID}, chain)
-	at.TableID = state.Table.ID
-	return at, nil
+	return namespacePath(models.Catalog{ID: state.Table.CatalogID}, chain), nil
 }
 
 // AuditEvents gives the audit, newest first. It needs AUDIT_READ on the catalog asked for, or SERVICE_MANAGE_ACCESS for all.
 func (s *Service) AuditEvents(ctx context.Context, caller policy.Caller, f models.AuditFilter) ([]models.AuditEvent, error) {
 	if f.Catalog == "" && caller.CatalogID == "" {
-		if err := require(caller, models.ServiceManageAccess, policy.Path{}, "the service; name a catalog whose audit you may read"); err != nil {
+		if err := caller.Require(policy.ReadAllAudit, policy.Service, policy.Path{}, "the service; name a catalog whose audit you may read"); err != nil {
 			return nil, err
 		}
 		return s.reports.AuditEvents(ctx, f)
@@ -78,20 +79,20 @@ func (s *Service) AuditEvents(ctx context.Context, caller policy.Caller, f model
 	if err != nil {
 		return nil, err
 	}
-	if err := require(caller, models.AuditRead, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
+	if err := caller.Require(policy.ReadAudit, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
 		return nil, err
 	}
 	f.Catalog = cat.Name
 	return s.reports.AuditEvents(ctx, f)
 }
 
-// everywhere checks a privilege on the token's own catalog, or on every catalog by managing the service.
-func (s *Service) everywhere(caller policy.Caller, p models.Privilege, catalogID *string) error {
+// everywhere checks what an operation on one table needs on the token's own catalog, or what it needs on all of them.
+func (s *Service) everywhere(caller policy.Caller, one, all policy.Operation, catalogID *string) error {
 	if caller.CatalogID != "" {
 		*catalogID = caller.CatalogID
-		return require(caller, p, policy.Path{CatalogID: caller.CatalogID}, "the catalog")
+		return caller.Require(one, policy.Object, policy.Path{CatalogID: caller.CatalogID}, "the catalog")
 	}
-	return require(caller, models.ServiceManageAccess, policy.Path{}, "the service; name a table instead")
+	return caller.Require(all, policy.Service, policy.Path{}, "the service; name a table instead")
 }
 
 // Reconcile asks for a table's head to be reconciled now and gives the ID of the workflow that does it.
@@ -99,11 +100,11 @@ func (s *Service) Reconcile(ctx context.Context, caller policy.Caller, ref strin
 	if err := refuseReadOnly(caller, "start a reconciliation"); err != nil {
 		return "", err
 	}
-	at, row, err := s.byRef(ctx, caller, ref)
+	at, row, err := s.byRef(ctx, caller, policy.ReconcileTable, ref)
 	if err != nil {
 		return "", err
 	}
-	if err := require(caller, models.TableWriteProperties, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+	if err := caller.Require(policy.ReconcileTable, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return "", err
 	}
 	if row.CurrentSnapshotID == nil {

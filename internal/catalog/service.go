@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -81,8 +82,8 @@ func New(d Deps) *Service {
 	return s
 }
 
-// Resolve finds the catalog of a warehouse name: "" is the token's own. A catalog that the token does not open is
-// as absent as one that does not exist.
+// Resolve finds the catalog of a warehouse name: "" is the token's own. A catalog that the token does not open, or in which
+// its principal holds nothing, is as absent as one that does not exist.
 func (s *Service) Resolve(ctx context.Context, caller policy.Caller, warehouse string) (models.Catalog, error) {
 	if warehouse == "" {
 		if caller.CatalogID == "" {
@@ -91,10 +92,32 @@ func (s *Service) Resolve(ctx context.Context, caller policy.Caller, warehouse s
 		return s.store.CatalogByID(ctx, caller.CatalogID)
 	}
 	cat, err := s.store.CatalogByName(ctx, warehouse)
-	if err == nil && caller.CatalogID != "" && caller.CatalogID != cat.ID {
-		err = fault.About(fault.NotFound, fault.Catalog, "Warehouse does not exist: %s", warehouse)
+	absent := noSuchCatalog(caller, warehouse)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return models.Catalog{}, absent
+	case err != nil:
+		return models.Catalog{}, err
+	case caller.CatalogID != "" && caller.CatalogID != cat.ID:
+		return models.Catalog{}, fault.Conceal(fault.Catalog, fmt.Sprintf("The token does not open catalog %s.", cat.Name), "%s", absent.Message)
+	case !caller.SeesCatalog(cat.ID):
+		return models.Catalog{}, fault.Conceal(fault.Catalog,
+			fmt.Sprintf("Principal %s holds nothing on catalog %s or in it.", caller.Principal, cat.Name), "%s", absent.Message)
 	}
-	return cat, err
+	return cat, nil
+}
+
+// noSuchCatalog is the same for a catalog that is not there and for one that the caller does not see.
+func noSuchCatalog(caller policy.Caller, warehouse string) *fault.Error {
+	switch {
+	case caller.CatalogID != "":
+		return fault.About(fault.NotFound, fault.Catalog, "Warehouse %s does not exist, or this token does not open it, or none of the roles of principal %s sees anything in it.",
+			warehouse, caller.Principal)
+	case caller.Has(models.ServiceManageAccess, policy.Path{}):
+		return fault.About(fault.NotFound, fault.Catalog, "Warehouse %s does not exist.", warehouse)
+	}
+	return fault.About(fault.NotFound, fault.Catalog, "Warehouse %s does not exist, or none of the roles of principal %s sees anything in it.",
+		warehouse, caller.Principal)
 }
 
 // event starts the audit row of an allowed effect; callers add what it was on.

@@ -54,7 +54,7 @@ func (s *Service) ReadTable(ctx context.Context, caller policy.Caller, cat model
 	if err != nil {
 		return TableView{}, err
 	}
-	if err := require(caller, models.TableReadData, at.tablePath(row.ID), "table "+ident.String()); err != nil {
+	if err := caller.Require(policy.PlanTableScan, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
 		return TableView{}, err
 	}
 	return s.view(ctx, row)
@@ -93,7 +93,8 @@ func (s *Service) storageUse(ctx context.Context, caller policy.Caller, cat mode
 	path := at.tablePath(row.ID)
 	use := StorageUse{
 		Caller: caller, Catalog: cat, Table: &row,
-		Read: caller.Has(models.TableReadData, path), Write: !caller.ReadOnly && caller.Has(models.TableWriteData, path),
+		Read:  caller.May(policy.LoadTableWithReadDelegation, path),
+		Write: !caller.ReadOnly && caller.May(policy.LoadTableWithWriteDelegation, path),
 	}
 	if !use.Read && !use.Write {
 		return use, fault.New(fault.Forbidden, "Principal %s lacks the privilege %s or %s on table %s.", caller.Principal,

@@ -13,7 +13,7 @@ func (s *Service) LoadTable(ctx context.Context, caller policy.Caller, cat model
 	if err != nil {
 		return TableView{}, err
 	}
-	if err := require(caller, models.TableReadProperties, at.tablePath(row.ID), "table "+ident.String()); err != nil {
+	if err := caller.Require(policy.LoadTable, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
 		return TableView{}, err
 	}
 	return s.view(ctx, row)
@@ -39,8 +39,8 @@ func (s *Service) ListTables(ctx context.Context, caller policy.Caller, cat mode
 	return visible(page,
 		func(p Page) ([]models.Table, error) { return s.store.ListTables(ctx, at.ns.ID, p) },
 		func(row models.Table) string { return row.Name },
-		func(row models.Table) (models.TableIdent, bool) {
-			return models.TableIdent{Namespace: levels, Name: row.Name}, caller.Has(models.TableList, at.tablePath(row.ID))
+		func(row models.Table) (models.TableIdent, bool, error) {
+			return models.TableIdent{Namespace: levels, Name: row.Name}, caller.May(policy.ListTables, at.tablePath(row.ID)), nil
 		})
 }
 
@@ -56,18 +56,18 @@ func (s *Service) RenameTable(ctx context.Context, caller policy.Caller, cat mod
 }
 
 func (s *Service) tryRenameTable(ctx context.Context, caller policy.Caller, cat models.Catalog, from, to models.TableIdent) error {
-	at, row, err := s.find(ctx, caller, cat, from)
+	at, row, err := s.find(ctx, caller, cat, from, policy.RenameTable)
 	if err != nil {
 		return err
 	}
-	if err := require(caller, models.TableDrop, at.tablePath(row.ID), "table "+from.String()); err != nil {
+	if err := caller.Require(policy.RenameTable, policy.Source, at.tablePath(row.ID), "table "+from.String()); err != nil {
 		return err
 	}
 	dest, err := s.place(ctx, caller, cat, to.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := require(caller, models.TableCreate, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
+	if err := caller.Require(policy.RenameTable, policy.Destination, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
 		return err
 	}
 	event := s.tableEvent(caller, models.AuditTableRenamed, at, row, map[string]any{"from": from.String(), "to": to.String()})

@@ -17,50 +17,39 @@ type DroppedView struct {
 // DroppedTables lists the drops in a catalog ("" for all that the caller's token opens) that the caller may know of,
 // newest first; Next is the id to go on after. Without states it gives those whose files are kept or being deleted.
 func (s *Service) DroppedTables(ctx context.Context, caller policy.Caller, catalog string, f models.DroppedFilter) (ListPage[DroppedView], error) {
-	var out ListPage[DroppedView]
 	if catalog != "" || caller.CatalogID != "" {
 		cat, err := s.Resolve(ctx, caller, catalog)
 		if err != nil {
-			return out, err
+			return ListPage[DroppedView]{}, err
 		}
 		f.CatalogID = cat.ID
 	}
 	if len(f.States) == 0 {
 		f.States = []models.DropState{models.StateDropped, models.StatePurging}
 	}
-	records, err := s.store.DroppedTables(ctx, f)
-	if err != nil {
-		return out, err
-	}
 	names := map[string]string{}
-	for _, record := range records {
-		path, err := s.originOf(ctx, record)
-		if err != nil {
-			return out, err
-		}
-		if !caller.Has(models.TableList, path) {
-			continue
-		}
-		if _, ok := names[record.CatalogID]; !ok {
-			cat, err := s.store.CatalogByID(ctx, record.CatalogID)
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				return out, err
+	return visible(Page{After: f.Before, Limit: f.Limit},
+		func(p Page) ([]models.DroppedTable, error) {
+			f.Before, f.Limit = p.After, p.Limit
+			return s.store.DroppedTables(ctx, f)
+		},
+		func(record models.DroppedTable) string { return record.ID },
+		func(record models.DroppedTable) (DroppedView, bool, error) {
+			view := DroppedView{DroppedTable: record}
+			path, err := s.originOf(ctx, record)
+			if err != nil || !caller.May(policy.ListDroppedTables, path) {
+				return view, false, err
 			}
-			names[record.CatalogID] = cat.Name
-		}
-		out.Items = append(out.Items, DroppedView{DroppedTable: record, CatalogName: names[record.CatalogID]})
-	}
-	if f.Limit > 0 && len(records) == f.Limit {
-		out.Next = records[len(records)-1].ID
-	}
-	return out, nil
+			view.CatalogName, err = s.catalogName(ctx, record.CatalogID, names)
+			return view, err == nil, err
+		})
 }
 
 // UndropTable brings a dropped table back, with its governance, grants and history, under its old name or the one
 // given. It needs TABLE_DROP where the table was and TABLE_CREATE where it is to be. Errors: AlreadyExists when the name
 // is taken, Conflict when it is no longer a dropped table, such as when its purge has begun.
 func (s *Service) UndropTable(ctx context.Context, caller policy.Caller, id string, as *models.TableIdent) (models.TableState, error) {
-	record, cat, err := s.findDropped(ctx, caller, id, "undrop a table")
+	record, cat, err := s.findDropped(ctx, caller, policy.UndropTable, policy.Source, id, "undrop a table")
 	if err != nil {
 		return models.TableState{}, err
 	}
@@ -74,11 +63,11 @@ func (s *Service) UndropTable(ctx context.Context, caller policy.Caller, id stri
 	dest, err := s.place(ctx, caller, cat, to.Namespace)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) && as == nil {
-			err = fault.Wrap(err, fault.NotFound, "The namespace %s of table %s is gone. Create it again, or give the table another name.", record.NamespaceKey, to)
+			err = reworded(err, fault.NoSubject, "The namespace %s of table %s is gone. Create it again, or give the table another name.", record.NamespaceKey, to)
 		}
 		return models.TableState{}, err
 	}
-	if err := require(caller, models.TableCreate, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
+	if err := caller.Require(policy.UndropTable, policy.Destination, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
 		return models.TableState{}, err
 	}
 	row := record.Table.V
@@ -95,7 +84,7 @@ func (s *Service) UndropTable(ctx context.Context, caller policy.Caller, id stri
 // ForgetTable gives up a dropped or unregistered table: it cannot be undropped, its files stay for ever, and its location
 // is free for another.
 func (s *Service) ForgetTable(ctx context.Context, caller policy.Caller, id string) error {
-	record, cat, err := s.findDropped(ctx, caller, id, "forget a dropped table")
+	record, cat, err := s.findDropped(ctx, caller, policy.ForgetDroppedTable, policy.Object, id, "forget a dropped table")
 	if err != nil {
 		return err
 	}
@@ -108,7 +97,9 @@ func (s *Service) ForgetTable(ctx context.Context, caller policy.Caller, id stri
 
 // findDropped finds a drop that the caller may take back or give up; to others who could not have listed the table it
 // does not exist.
-func (s *Service) findDropped(ctx context.Context, caller policy.Caller, id, what string) (models.DroppedTable, models.Catalog, error) {
+func (s *Service) findDropped(
+	ctx context.Context, caller policy.Caller, op policy.Operation, on policy.On, id, what string,
+) (models.DroppedTable, models.Catalog, error) {
 	var none models.Catalog
 	if err := refuseGoverning(caller, what); err != nil {
 		return models.DroppedTable{}, none, err
@@ -121,10 +112,14 @@ func (s *Service) findDropped(ctx context.Context, caller policy.Caller, id, wha
 	if err != nil {
 		return record, none, err
 	}
-	if caller.CatalogID != "" && caller.CatalogID != record.CatalogID || !caller.Has(models.TableList, path) {
-		return record, none, fault.About(fault.NotFound, fault.Table, "There is no dropped table with the id %q.", id)
+	absent := fault.About(fault.NotFound, fault.Table, "There is no dropped table with the id %q.", id)
+	if caller.CatalogID != "" && caller.CatalogID != record.CatalogID {
+		return record, none, fault.Conceal(absent.Subject, "The token does not open the catalog of the dropped table.", "%s", absent.Message)
 	}
-	if err := require(caller, models.TableDrop, path, "table "+record.Ident().String()); err != nil {
+	if !caller.May(policy.ListDroppedTables, path) && !caller.Reaches(op, path) {
+		return record, none, concealed(absent, caller, policy.ListDroppedTables, "the dropped table "+record.Ident().String())
+	}
+	if err := caller.Require(op, on, path, "table "+record.Ident().String()); err != nil {
 		return record, none, err
 	}
 	cat, err := s.store.CatalogByID(ctx, record.CatalogID)

@@ -15,7 +15,7 @@ import (
 
 // CreateView makes a view. Two queries for one dialect are fault.Invalid about fault.Argument.
 func (s *Service) CreateView(ctx context.Context, caller policy.Caller, cat models.Catalog, in CreateViewInput) (LoadedView, error) {
-	at, row, err := s.newView(ctx, caller, cat, in.Namespace, in.Name)
+	at, row, err := s.newView(ctx, caller, policy.CreateView, cat, in.Namespace, in.Name)
 	if err != nil {
 		return LoadedView{}, err
 	}
@@ -51,11 +51,11 @@ func (s *Service) CreateView(ctx context.Context, caller policy.Caller, cat mode
 
 // RegisterView makes a view of an existing metadata file in the catalog's storage.
 func (s *Service) RegisterView(ctx context.Context, caller policy.Caller, cat models.Catalog, in RegisterViewInput) (LoadedView, error) {
-	at, row, err := s.newView(ctx, caller, cat, in.Namespace, in.Name)
+	at, row, err := s.newView(ctx, caller, policy.RegisterView, cat, in.Namespace, in.Name)
 	if err != nil {
 		return LoadedView{}, err
 	}
-	if err := s.checkInside(cat, in.MetadataLocation); err != nil {
+	if err := s.checkOwn(ctx, cat, in.MetadataLocation); err != nil {
 		return LoadedView{}, err
 	}
 	doc, err := s.documents.getView(ctx, in.MetadataLocation)
@@ -81,7 +81,7 @@ func (s *Service) RegisterView(ctx context.Context, caller policy.Caller, cat mo
 }
 
 // newView checks that the caller may make a view of the name, which is free, and starts its row.
-func (s *Service) newView(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, name string) (tablePlace, models.View, error) {
+func (s *Service) newView(ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, levels []string, name string) (tablePlace, models.View, error) {
 	if err := refuseReadOnly(caller, "create a view"); err != nil {
 		return tablePlace{}, models.View{}, err
 	}
@@ -92,7 +92,7 @@ func (s *Service) newView(ctx context.Context, caller policy.Caller, cat models.
 	if err != nil {
 		return tablePlace{}, models.View{}, err
 	}
-	if err := require(caller, models.ViewCreate, at.path, "namespace "+at.ns.Key.String()); err != nil {
+	if err := caller.Require(op, policy.Parent, at.path, "namespace "+at.ns.Key.String()); err != nil {
 		return tablePlace{}, models.View{}, err
 	}
 	taken, err := s.store.IdentifierByName(ctx, at.ns.ID, name)
@@ -119,7 +119,7 @@ func (s *Service) checkView(ctx context.Context, at tablePlace, doc *metadata.Vi
 	if err := s.checkViewProperties(doc.Location(), properties); err != nil {
 		return err
 	}
-	if err := s.checkInside(at.cat, doc.Location()); err != nil {
+	if err := s.checkOwn(ctx, at.cat, doc.Location()); err != nil {
 		return err
 	}
 	if err := s.checkFolder(ctx, at, doc.Location()); err != nil {
@@ -129,11 +129,11 @@ func (s *Service) checkView(ctx context.Context, at tablePlace, doc *metadata.Vi
 	if err != nil {
 		return err
 	}
-	table, err := s.store.TableAt(ctx, at.cat.ID, normal)
-	if err == nil && table != "" {
-		err = locationTaken(doc.Location(), table)
+	table, err := s.store.TableAt(ctx, normal)
+	if err != nil {
+		return err
 	}
-	return err
+	return occupied(at.cat, doc.Location(), table)
 }
 
 // checkViewProperties refuses reserved properties, in whatever case, and a metadata folder outside the view.

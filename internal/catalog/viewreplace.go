@@ -53,7 +53,7 @@ func (s *Service) planView(ctx context.Context, caller policy.Caller, cat models
 	if err != nil {
 		return viewPlan{}, err
 	}
-	if err := require(caller, models.ViewWriteProperties, at.tablePath(row.ID), "view "+in.View.String()); err != nil {
+	if err := caller.Require(policy.ReplaceView, policy.Object, at.tablePath(row.ID), "view "+in.View.String()); err != nil {
 		return viewPlan{}, err
 	}
 	base, err := s.documents.getView(ctx, row.MetadataLocation)

@@ -8,8 +8,11 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// findView looks a view up; to a caller who may not list it, it does not exist. A missing namespace is a missing view.
-func (s *Service) findView(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (tablePlace, models.View, error) {
+// findView looks a view up; to a caller who may neither list it nor do any of the operations on it, it does not exist. A
+// missing namespace is a missing view.
+func (s *Service) findView(
+	ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, ops ...policy.Operation,
+) (tablePlace, models.View, error) {
 	chain, err := s.store.NamespacePath(ctx, cat.ID, models.KeyOf(ident.Namespace))
 	if fault.Is(err, fault.NotFound) {
 		return tablePlace{}, models.View{}, noSuchView(ident)
@@ -19,13 +22,16 @@ func (s *Service) findView(ctx context.Context, caller policy.Caller, cat models
 	}
 	at := tablePlace{cat: cat, ns: chain[len(chain)-1], path: namespacePath(cat, chain)}
 	row, err := s.store.ViewByName(ctx, at.ns.ID, ident.Name)
-	if fault.Is(err, fault.NotFound) || err == nil && !caller.Has(models.ViewList, at.tablePath(row.ID)) {
+	if fault.Is(err, fault.NotFound) {
 		return at, models.View{}, noSuchView(ident)
+	}
+	if path := at.tablePath(row.ID); err == nil && !caller.May(policy.ViewExists, path) && !reaches(caller, path, ops) {
+		return at, models.View{}, concealed(noSuchView(ident), caller, policy.ViewExists, "view "+ident.String())
 	}
 	return at, row, err
 }
 
-func noSuchView(ident models.TableIdent) error {
+func noSuchView(ident models.TableIdent) *fault.Error {
 	return fault.About(fault.NotFound, fault.View, "View does not exist: %s", ident)
 }
 
@@ -35,7 +41,7 @@ func (s *Service) LoadView(ctx context.Context, caller policy.Caller, cat models
 	if err != nil {
 		return LoadedView{}, err
 	}
-	if err := require(caller, models.ViewReadProperties, at.tablePath(row.ID), "view "+ident.String()); err != nil {
+	if err := caller.Require(policy.LoadView, policy.Object, at.tablePath(row.ID), "view "+ident.String()); err != nil {
 		return LoadedView{}, err
 	}
 	doc, err := s.documents.getView(ctx, row.MetadataLocation)
@@ -57,8 +63,8 @@ func (s *Service) ListViews(ctx context.Context, caller policy.Caller, cat model
 	return visible(page,
 		func(p Page) ([]models.View, error) { return s.store.ListViews(ctx, at.ns.ID, p) },
 		func(row models.View) string { return row.Name },
-		func(row models.View) (models.TableIdent, bool) {
-			return models.TableIdent{Namespace: levels, Name: row.Name}, caller.Has(models.ViewList, at.tablePath(row.ID))
+		func(row models.View) (models.TableIdent, bool, error) {
+			return models.TableIdent{Namespace: levels, Name: row.Name}, caller.May(policy.ListViews, at.tablePath(row.ID)), nil
 		})
 }
 
@@ -71,11 +77,11 @@ func (s *Service) DropView(ctx context.Context, caller policy.Caller, cat models
 }
 
 func (s *Service) tryDropView(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) error {
-	at, row, err := s.findView(ctx, caller, cat, ident)
+	at, row, err := s.findView(ctx, caller, cat, ident, policy.DropView)
 	if err != nil {
 		return err
 	}
-	if err := require(caller, models.ViewDrop, at.tablePath(row.ID), "view "+ident.String()); err != nil {
+	if err := caller.Require(policy.DropView, policy.Object, at.tablePath(row.ID), "view "+ident.String()); err != nil {
 		return err
 	}
 	return s.store.DropView(ctx, row.ID, s.viewEvent(caller, models.AuditViewDropped, at, row,
@@ -94,18 +100,18 @@ func (s *Service) RenameView(ctx context.Context, caller policy.Caller, cat mode
 }
 
 func (s *Service) tryRenameView(ctx context.Context, caller policy.Caller, cat models.Catalog, from, to models.TableIdent) error {
-	at, row, err := s.findView(ctx, caller, cat, from)
+	at, row, err := s.findView(ctx, caller, cat, from, policy.RenameView)
 	if err != nil {
 		return err
 	}
-	if err := require(caller, models.ViewDrop, at.tablePath(row.ID), "view "+from.String()); err != nil {
+	if err := caller.Require(policy.RenameView, policy.Source, at.tablePath(row.ID), "view "+from.String()); err != nil {
 		return err
 	}
 	dest, err := s.place(ctx, caller, cat, to.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := require(caller, models.ViewCreate, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
+	if err := caller.Require(policy.RenameView, policy.Destination, dest.path, "namespace "+dest.ns.Key.String()); err != nil {
 		return err
 	}
 	event := s.viewEvent(caller, models.AuditViewRenamed, at, row, map[string]any{"from": from.String(), "to": to.String()})

@@ -378,7 +378,7 @@ func TestGrantOnOneViewOpensThatViewAlone(t *testing.T) {
 	h, ctx := newHarness(t), context.Background()
 	mine := h.createView(t, "mine")
 	h.createView(t, "theirs")
-	caller := policy.Caller{Principal: "job", Held: policy.NewHeld(nil, []models.Grant{{ObjectID: mine.Row.ID, Privilege: models.ViewReadProperties}})}
+	caller := policy.Caller{Principal: "job", Held: policy.NewHeld(nil, []policy.Grant{{ObjectID: mine.Row.ID, Privilege: models.ViewReadProperties}})}
 	_, err := h.LoadView(ctx, caller, h.cat, ident("mine"))
 	must(t, err)
 	_, err = h.LoadView(ctx, caller, h.cat, ident("theirs"))

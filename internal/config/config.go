@@ -18,6 +18,7 @@ type Config struct {
 	Dispatch Dispatch
 	Tokens   Tokens
 
+	EncryptionKeys Secret // what secrets are encrypted with at rest: id:base64,…; the first encrypts
 	Catalog        string // name of the catalog that a fresh installation gets
 	ReservedPrefix string // of table properties that only Sluice sets
 	Drops          Drops
@@ -46,6 +47,9 @@ type Temporal struct {
 	TLSCert       string
 	TLSKey        string
 	TLSServerName string
+
+	UIURL           string // of the external Web UI, "" for none
+	EncryptPayloads bool   // what workflows are given and answer is encrypted under EncryptionKeys
 }
 
 // Storage says where table files may lie and how to reach them.
@@ -77,10 +81,14 @@ type Dispatch struct {
 	BatchSize    int           // commits per batch
 }
 
-// Tokens are the lifetimes of credentials.
+// Tokens says what credentials there are and how long they last.
 type Tokens struct {
-	Access time.Duration // of OAuth access tokens
-	Engine time.Duration // of engine tokens minted without expiresIn, 0 for never expiring
+	Access        time.Duration // of OAuth access tokens
+	Engine        time.Duration // of engine tokens minted without expiresIn, 0 for never expiring
+	SecretOverlap time.Duration // how long the client secret before a rotation stays good
+	SigningKey    time.Duration // from one signing key of access tokens to the next
+	Issuer        string        // the iss of access tokens
+	OIDCFile      string        // YAML file of the OpenID Connect issuers whose tokens are accepted, "" for none
 }
 
 // Drops says what becomes of dropped tables.
@@ -108,6 +116,6 @@ func Default() *Config {
 		Limits:   Limits{Body: 16 << 20},
 		Facade:   defaultFacade(),
 		Dispatch: Dispatch{PollInterval: 500 * time.Millisecond, BatchAfter: 20, BatchSize: 100},
-		Tokens:   Tokens{Access: time.Hour},
+		Tokens:   Tokens{Access: time.Hour, SecretOverlap: time.Hour, SigningKey: 30 * 24 * time.Hour, Issuer: "sluice"},
 	}
 }

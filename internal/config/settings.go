@@ -51,7 +51,7 @@ func (s Setting) Env() string {
 func (c *Config) Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
-		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.tuningSettings(), c.facadeSettings(),
+		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.accessSettings(), c.tuningSettings(), c.facadeSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -93,6 +93,8 @@ func (c *Config) temporalSettings() []Setting {
 		{Name: "temporal-tls-cert", Scope: External, Value: text(&t.TLSCert), Usage: "PEM file of the client certificate for Temporal"},
 		{Name: "temporal-tls-key", Scope: External, Value: text(&t.TLSKey), Usage: "PEM file of the client certificate's key"},
 		{Name: "temporal-tls-server-name", Scope: External, Value: text(&t.TLSServerName), Usage: "name expected in Temporal's certificate (default: the host of its address)"},
+		{Name: "temporal-ui-url", Scope: External, Value: text(&t.UIURL), Usage: "base URL of the external Temporal's Web UI, whose pages may have payloads decoded here"},
+		{Name: "temporal-encrypt-payloads", Value: boolean(&t.EncryptPayloads), Usage: "encrypt what workflows are given and answer, under encryption-keys"},
 	}
 }
 
@@ -109,6 +111,19 @@ func (c *Config) storageSettings() []Setting {
 	}
 }
 
+func (c *Config) accessSettings() []Setting {
+	t := &c.Tokens
+	return []Setting{
+		{Name: "encryption-keys", Secret: true, Value: secret(&c.EncryptionKeys), Usage: "what secrets are encrypted with at rest, as id:base64 of 32 bytes, several separated by commas: the first encrypts, all decrypt (default for serve: encryption.key in the data folder)"},
+		{Name: "access-token-lifetime", Scope: Serving, Value: duration(&t.Access), Usage: "lifetime of OAuth access tokens"},
+		{Name: "engine-token-lifetime", Scope: Serving, Value: duration(&t.Engine), Usage: "lifetime of engine tokens minted without one, 0 for no end"},
+		{Name: "secret-overlap", Scope: Serving, Value: duration(&t.SecretOverlap), Usage: "how long the client secret before a rotation stays good"},
+		{Name: "signing-key-lifetime", Scope: Serving, Value: duration(&t.SigningKey), Usage: "how long one key signs access tokens"},
+		{Name: "token-issuer", Scope: Serving, Value: text(&t.Issuer), Usage: "issuer that access tokens name; the same in every process of an installation"},
+		{Name: "oidc-file", Scope: Serving, Value: text(&t.OIDCFile), Usage: "YAML file of the OpenID Connect issuers whose tokens are accepted"},
+	}
+}
+
 func (c *Config) tuningSettings() []Setting {
 	return []Setting{
 		{Name: "body-limit", Scope: Serving, Value: size(&c.Limits.Body), Usage: "largest request body, such as 64MiB"},
@@ -119,7 +134,5 @@ func (c *Config) tuningSettings() []Setting {
 		{Name: "dispatch-poll", Scope: Governing, Value: duration(&c.Dispatch.PollInterval), Usage: "how often the outbox is read when nothing wakes the dispatcher"},
 		{Name: "dispatch-batch-after", Scope: Governing, Value: number(&c.Dispatch.BatchAfter), Usage: "backlog of commits from which they are reconciled in batches"},
 		{Name: "dispatch-batch-size", Scope: Governing, Value: number(&c.Dispatch.BatchSize), Usage: "commits per batch"},
-		{Name: "access-token-lifetime", Scope: Serving, Value: duration(&c.Tokens.Access), Usage: "lifetime of OAuth access tokens"},
-		{Name: "engine-token-lifetime", Scope: Serving, Value: duration(&c.Tokens.Engine), Usage: "lifetime of engine tokens minted without one, 0 for no end"},
 	}
 }

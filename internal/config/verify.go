@@ -87,6 +87,9 @@ func (c *Config) verifyTemporal() error {
 	if err := verifyHostPort("temporal-address", t.Address); err != nil {
 		return err
 	}
+	if t.UIURL != "" && !isHTTP(t.UIURL) {
+		return invalid("temporal-ui-url %q is not a URL such as https://temporal.example.com", t.UIURL)
+	}
 	if t.Namespace == "" {
 		return invalid("temporal-namespace is empty")
 	}
@@ -133,10 +136,15 @@ func (c *Config) verifyTuning() error {
 		{"dispatch-poll", c.Dispatch.PollInterval, 10 * time.Millisecond},
 		{"access-token-lifetime", c.Tokens.Access, time.Minute},
 		{"engine-token-lifetime", c.Tokens.Engine, 0},
+		{"secret-overlap", c.Tokens.SecretOverlap, 0},
+		{"signing-key-lifetime", c.Tokens.SigningKey, time.Hour},
 	} {
 		if d.value < d.least {
 			return invalid("%s is %s: it must be at least %s", d.name, d.value, d.least)
 		}
+	}
+	if c.Tokens.Issuer == "" {
+		return invalid("token-issuer is empty: name what access tokens are to call their issuer, such as sluice")
 	}
 	if c.Dispatch.BatchAfter < 1 || c.Dispatch.BatchSize < 1 {
 		return invalid("dispatch-batch-after and dispatch-batch-size must be at least 1")

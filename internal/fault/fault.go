@@ -42,18 +42,25 @@ const (
 	File      Subject = "file"
 	Principal Subject = "principal"
 	Token     Subject = "token"
+	Role      Subject = "role" // a principal role or a catalog role
+	GrantRow  Subject = "grant"
 	Plan      Subject = "plan"      // of a scan
 	PlanTask  Subject = "plan_task" // a part of one
 	Function  Subject = "function"
 	Argument  Subject = "argument" // Invalid: what the Iceberg library itself calls an illegal argument
 )
 
-// Error is the error type of every package. Message is public; Cause is not.
+// Error is the error type of every package. Message is public; Cause and Denied are not.
 type Error struct {
 	Code    Code
 	Subject Subject
 	Message string
 	Cause   error
+	// Denied is the true reason of a refusal that Message must not tell, such as that an object which is said not to
+	// exist is not the caller's to see. It is for the audit.
+	Denied string
+	// Audited: the refusal is in the audit already.
+	Audited bool
 }
 
 // Error gives the public message and the cause: it is for logs, not for answers.
@@ -80,6 +87,13 @@ func About(code Code, subject Subject, format string, args ...any) *Error {
 // Wrap makes an error of the code that hides cause behind a formatted public message.
 func Wrap(cause error, code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Cause: cause}
+}
+
+// Conceal makes a NotFound error on a subject that is there and that the caller may not see; why is for the audit.
+func Conceal(subject Subject, why, format string, args ...any) *Error {
+	e := About(NotFound, subject, format, args...)
+	e.Denied = why
+	return e
 }
 
 // CodeOf gives the code of the outermost *Error in err's chain; Internal for any other error, "" for nil.

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"time"
 
 	"github.com/sluice-data/sluice/models"
@@ -12,13 +11,18 @@ type Caller struct {
 	PrincipalID string
 	Principal   string
 	TokenID     string
-	EngineToken bool       // its commits are external whatever the principal holds
-	ReadOnly    bool       // a token without canWrite: every mutation is refused
-	CanGovern   bool       // may change governance where its principal may; false for a job's token
-	CatalogID   string     // the only catalog the token opens; "" for all
-	ExpiresAt   *time.Time // of the token; nil never
-	Held        *Held      // the principal's grants; nil holds nothing
-	Origin      Origin
+	EngineToken bool                  // its commits are external whatever the principal holds
+	ReadOnly    bool                  // a token without canWrite: every mutation is refused
+	CanGovern   bool                  // may change governance where its principal may; false for a job's token
+	CatalogID   string                // the only catalog the token opens; "" for all
+	Roles       []string              // ids of the only principal roles the token acts with; nil: all of its principal's
+	ExpiresAt   *time.Time            // of the token; nil never
+	Clearance   models.Classification // the most sensitive data its principal may see
+	// MustRotate: the principal's first credentials, which are good for nothing but their own rotation.
+	MustRotate bool
+	RoleNames  []string // names of the principal roles that it acts with, in order
+	Held       *Held    // the grants of the principal's roles, as far as the token acts with them; nil holds nothing
+	Origin     Origin
 }
 
 // Origin is where a request came from, for the ledger and the audit.
@@ -41,34 +45,8 @@ func (c Caller) Has(p models.Privilege, at Path) bool {
 	return c.Held != nil && c.Held.Has(p, at)
 }
 
-// Held is the grants of one principal: privileges by the id of the object they are on. It is immutable.
-type Held struct {
-	service  []models.Privilege
-	byObject map[string][]models.Privilege
-}
-
-// NewHeld indexes a principal's service privileges and grants.
-func NewHeld(service []models.Privilege, grants []models.Grant) *Held {
-	h := &Held{service: slices.Clone(service), byObject: make(map[string][]models.Privilege)}
-	for _, g := range grants {
-		h.byObject[g.ObjectID] = append(h.byObject[g.ObjectID], g.Privilege)
-	}
-	return h
-}
-
-// Has tells whether a held privilege implies p on the object of the path.
-func (h *Held) Has(p models.Privilege, at Path) bool {
-	if impliedByAny(h.service, p) || impliedByAny(h.byObject[at.CatalogID], p) {
-		return true
-	}
-	for _, id := range at.NamespaceIDs {
-		if impliedByAny(h.byObject[id], p) {
-			return true
-		}
-	}
-	return at.TableID != "" && impliedByAny(h.byObject[at.TableID], p)
-}
-
-func impliedByAny(held []models.Privilege, p models.Privilege) bool {
-	return slices.ContainsFunc(held, func(h models.Privilege) bool { return Implies(h, p) })
+// HasWithin tells whether the caller holds the privilege, or one that implies it, on something that lies in the object
+// of the id, a catalog or a namespace: enough to know that the object is there.
+func (c Caller) HasWithin(p models.Privilege, id string) bool {
+	return c.Held != nil && c.Held.HasWithin(p, id)
 }

@@ -25,7 +25,7 @@ type refusal struct {
 // A steward is who holds TABLE_GOVERN and comes without an engine token; such a commit is a platform commit.
 // An unknown policy counts as governed_only.
 func Decide(a Attempt) Decision {
-	steward := !a.EngineToken && a.holds(models.TableGovern)
+	steward := !a.EngineToken && a.missing(CommitAsSteward) == ""
 	d := Decision{Allowed: true, Kind: models.ExternalCommit}
 	if steward {
 		d.Kind = models.PlatformCommit
@@ -63,8 +63,16 @@ func policyRules(a Attempt) []func(Attempt) *refusal {
 	return []func(Attempt) *refusal{governed}
 }
 
-// holds is Has that holds nothing when there is no function.
-func (a Attempt) holds(p models.Privilege) bool { return a.Has != nil && a.Has(p) }
+// missing gives the first privilege that an operation on the table takes and that is not held, "" if there is none. Without
+// a function nothing is held.
+func (a Attempt) missing(op Operation) models.Privilege {
+	for _, need := range op.needs() {
+		if need.Privilege != "" && (a.Has == nil || !a.Has(need.Privilege)) {
+			return need.Privilege
+		}
+	}
+	return ""
+}
 
 // subject names the table and the policy in force.
 func (a Attempt) subject() string {

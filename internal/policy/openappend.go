@@ -116,11 +116,14 @@ func removedHistory(a Attempt) *refusal {
 
 func changedColumn(a Attempt) *refusal {
 	for _, c := range a.Change.Columns {
-		if !c.Additive && !a.Change.CreatesTable {
+		if a.Change.CreatesTable {
+			break
+		}
+		if !c.Additive {
 			return onlyAppends(a, "%s column %s", c.What, c.Column)
 		}
-		if c.Additive && !a.Change.CreatesTable && !a.holds(models.TableAddSchema) {
-			return lacks(a, fmt.Sprintf("%s column %s", c.What, c.Column), models.TableAddSchema)
+		if p := a.missing(AddTableSchema); p != "" {
+			return lacks(a, fmt.Sprintf("%s column %s", c.What, c.Column), p)
 		}
 	}
 	return nil

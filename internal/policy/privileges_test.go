@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
+// allPrivileges is every privilege, written out.
 func allPrivileges() []models.Privilege {
 	return []models.Privilege{
 		models.CatalogManageAccess, models.CatalogManageContent, models.CatalogManageMetadata,
@@ -25,6 +26,9 @@ func allPrivileges() []models.Privilege {
 		models.TableRemovePartitionSpecs, models.TableManageStructure,
 		models.ViewCreate, models.ViewDrop, models.ViewList, models.ViewReadProperties, models.ViewWriteProperties,
 		models.ViewFullMetadata,
+		models.PolicyCreate, models.PolicyWrite, models.PolicyRead, models.PolicyDrop, models.PolicyList, models.PolicyFullMetadata,
+		models.CatalogAttachPolicy, models.CatalogDetachPolicy, models.NamespaceAttachPolicy, models.NamespaceDetachPolicy,
+		models.TableAttachPolicy, models.TableDetachPolicy,
 		models.ServiceManageAccess, models.TableGovern, models.AuditRead, models.DataRead, models.DataWrite,
 	}
 }
@@ -123,7 +127,7 @@ func TestGovernIsGrantedByNameAlone(t *testing.T) {
 	}
 }
 
-func TestPrivilegeForEveryUpdate(t *testing.T) {
+func TestEveryUpdateNeedsOnePrivilege(t *testing.T) {
 	for action, want := range map[string]models.Privilege{
 		"assign-uuid": models.TableAssignUUID, "upgrade-format-version": models.TableUpgradeFormatVersion,
 		"add-schema": models.TableAddSchema, "set-current-schema": models.TableSetCurrentSchema,
@@ -138,28 +142,12 @@ func TestPrivilegeForEveryUpdate(t *testing.T) {
 		"remove-partition-specs":      models.TableRemovePartitionSpecs, "remove-schemas": models.TableManageStructure,
 		"add-encryption-key": models.TableManageStructure, "remove-encryption-key": models.TableManageStructure,
 	} {
-		got, ok := policy.PrivilegeFor(action)
+		op, ok := policy.OperationFor(action)
 		assert.True(t, ok, action)
-		assert.Equal(t, want, got, action)
+		assert.Equal(t, []policy.Need{{Privilege: want, On: policy.Object}}, op.Needs(), action)
 	}
 	for _, action := range []string{"", "add-view-version", "enable-row-lineage", "ADD-SNAPSHOT"} {
-		_, ok := policy.PrivilegeFor(action)
+		_, ok := policy.OperationFor(action)
 		assert.False(t, ok, action)
 	}
-}
-
-// What a principal holds counts on the object and everything below it, and nowhere else.
-func TestHeldFollowsThePath(t *testing.T) {
-	held := policy.NewHeld(nil, []models.Grant{
-		{ObjectID: "ns", Privilege: models.TableWriteData},
-		{ObjectID: "t2", Privilege: models.TableGovern},
-	})
-	at := func(table string) policy.Path {
-		return policy.Path{CatalogID: "c", NamespaceIDs: []string{"outer", "ns"}, TableID: table}
-	}
-	assert.True(t, held.Has(models.TableAddSnapshot, at("t1")))
-	assert.False(t, held.Has(models.TableGovern, at("t1")))
-	assert.True(t, held.Has(models.TableGovern, at("t2")))
-	assert.False(t, held.Has(models.TableAddSnapshot, policy.Path{CatalogID: "c", NamespaceIDs: []string{"outer"}, TableID: "t3"}))
-	assert.False(t, policy.Caller{}.Has(models.TableList, at("t1")), "a caller without grants holds nothing")
 }

@@ -13,22 +13,23 @@ import (
 // schema the current one when all it does is additive: evolving a table is one right, not two.
 func missingPrivilege(a Attempt) *refusal {
 	if a.Change.CreatesTable {
-		if !a.holds(models.TableCreate) {
-			return lacks(a, "creates the table", models.TableCreate)
+		if p := a.missing(UpdateTableForStagedCreate); p != "" {
+			return lacks(a, "creates the table", p)
 		}
-		if len(a.Change.Snapshots) > 0 && !a.holds(models.TableWriteData) {
-			return lacks(a, "creates the table with data", models.TableWriteData)
+		if p := a.missing(WriteDataForStagedCreate); p != "" && len(a.Change.Snapshots) > 0 {
+			return lacks(a, "creates the table with data", p)
 		}
 	}
 	for _, action := range a.Change.Actions {
-		wanted, known := PrivilegeFor(action)
+		op, known := OperationFor(action)
 		if !known {
 			return &refusal{RulePrivilege, fmt.Sprintf("has the update %q, which no privilege covers", action), "Leave it out."}
 		}
-		if a.Change.CreatesTable || a.holds(wanted) {
+		if a.Change.CreatesTable {
 			continue
 		}
-		if action == "set-current-schema" && addsOnly(a.Change) && a.holds(models.TableAddSchema) {
+		wanted := a.missing(op)
+		if wanted == "" || op == SetTableCurrentSchema && addsOnly(a.Change) && a.missing(AddTableSchema) == "" {
 			continue
 		}
 		return lacks(a, fmt.Sprintf("has the update %q", action), wanted)

@@ -14,7 +14,7 @@ func noCatalog(name string) error {
 	return fault.About(fault.NotFound, fault.Catalog, "Catalog %q does not exist.", name)
 }
 
-// CatalogByName implements catalog.Store and access.Store.
+// CatalogByName implements catalog.Store, access.Store and management.Store.
 func (s *Store) CatalogByName(ctx context.Context, name string) (models.Catalog, error) {
 	if !storable(name) {
 		return models.Catalog{}, noCatalog(name)
@@ -27,13 +27,12 @@ func (s *Store) CatalogByID(ctx context.Context, id string) (models.Catalog, err
 	return one[models.Catalog](ctx, s.query(ctx).Where("id = ?", id), noCatalog(id))
 }
 
-// Catalogs gives every catalog in order of names.
+// Catalogs implements management.Store.
 func (s *Store) Catalogs(ctx context.Context) ([]models.Catalog, error) {
 	return all[models.Catalog](ctx, s.query(ctx).Order("name"))
 }
 
-// CreateCatalog adds a catalog with its catalog_admin role, which service_admin is given and which holds the
-// privileges on the catalog.
+// CreateCatalog implements management.Store.
 func (s *Store) CreateCatalog(ctx context.Context, c models.Catalog, adminPrivileges []models.Privilege, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if err := s.insertCatalog(tx, c, adminPrivileges); err != nil {
@@ -82,12 +81,14 @@ func (s *Store) insertCatalog(tx *gorm.DB, c models.Catalog, adminPrivileges []m
 	return tx.Create(&grants).Error
 }
 
-// UpdateCatalog implements catalog.Store: base location, default policy and properties.
+// UpdateCatalog implements catalog.Store and management.Store: all but the name.
 func (s *Store) UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		result := tx.Model(&models.Catalog{}).Where("id = ? AND version = ?", c.ID, c.Version).
 			UpdateColumns(map[string]any{
 				"base_location":        c.BaseLocation,
+				"allowed_locations":    c.AllowedLocations,
+				"storage":              c.Storage,
 				"default_write_policy": c.DefaultWritePolicy,
 				"properties":           c.Properties,
 				"version":              c.Version + 1,

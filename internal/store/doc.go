@@ -1,6 +1,7 @@
 // Package store keeps Sluice's rows with GORM on SQLite or PostgreSQL. It
-// implements the storage ports of internal/catalog, internal/access, activities
-// and internal/dispatch, and the reads behind the console and the governance API.
+// implements the storage ports of internal/catalog, internal/access,
+// internal/management, activities and internal/dispatch, and the reads behind the
+// console and the governance API.
 //
 // Every mutation is one transaction with its audit event. On PostgreSQL it runs
 // on a pooled connection and is tried again after a deadlock, and the common swap

@@ -97,19 +97,6 @@ func (s *Store) recordDrop(tx *gorm.DB, id string, drop models.DroppedTable, eve
 	return drop, s.insertAudit(tx, event)
 }
 
-// copyGrants gives what takes a table's place the grants of the table.
-func (s *Store) copyGrants(tx *gorm.DB, from, to string) error {
-	var grants []models.Grant
-	if err := tx.Where("object_id = ?", from).Find(&grants).Error; err != nil || len(grants) == 0 {
-		return err
-	}
-	now := s.clock()
-	for i := range grants {
-		grants[i].ID, grants[i].ObjectID, grants[i].CreatedAt = uuid.NewString(), to, now
-	}
-	return tx.Create(&grants).Error
-}
-
 // DroppedTable implements catalog.Store and activities.PurgeLedger.
 func (s *Store) DroppedTable(ctx context.Context, id string) (models.DroppedTable, error) {
 	if !storable(id) {

@@ -29,7 +29,7 @@ func takeName(tx *gorm.DB, id models.Identifier) error {
 		row := id
 		result := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		if isOrphan(result.Error) {
-			return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+			return namespaceGone()
 		}
 		if result.Error != nil || result.RowsAffected > 0 {
 			return result.Error

@@ -2,21 +2,18 @@ package store_test
 
 import (
 	"database/sql"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gorm.io/gorm/schema"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/store"
-	"github.com/sluice-data/sluice/migrations"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -62,18 +59,11 @@ func TestMigrationsGoDown(t *testing.T) {
 		at := url(t)
 		migrated(t, at)
 		db := raw(t, at)
-		dialect, folder := goose.DialectPostgres, "postgres"
-		if strings.HasPrefix(at, "sqlite") {
-			dialect, folder = goose.DialectSQLite3, "sqlite"
-		}
-		files, err := fs.Sub(migrations.Files, folder)
-		require.NoError(t, err)
-		provider, err := goose.NewProvider(dialect, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-		require.NoError(t, err)
-		_, err = provider.DownTo(t.Context(), 0)
+		versions := provider(t, db, at)
+		_, err := versions.DownTo(t.Context(), 0)
 		require.NoError(t, err)
 		assert.Empty(t, columns(t, db, at, "audit_events"))
-		_, err = provider.Up(t.Context())
+		_, err = versions.Up(t.Context())
 		require.NoError(t, err)
 	})
 }
@@ -86,6 +76,7 @@ func TestModelsMatchMigrations(t *testing.T) {
 		models.View{}, models.Identifier{}, models.DroppedTable{}, models.MetricsReport{},
 		models.Principal{}, models.PrincipalRole{}, models.CatalogRole{}, models.PrincipalRoleMember{},
 		models.CatalogRoleMember{}, models.Grant{}, models.Token{}, models.IdempotencyKey{}, models.Heartbeat{}, models.AccessState{},
+		models.SigningKey{},
 	}
 	sealed := []string{"seq", "prev_hash", "hash"} // of the audit: filled by the sealer alone, with SQL of its own
 	dialects(t, func(t *testing.T, url func(testing.TB) string) {

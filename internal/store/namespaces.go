@@ -15,6 +15,10 @@ func noNamespace(key models.NamespaceKey) error {
 	return fault.About(fault.NotFound, fault.Namespace, "Namespace %q does not exist.", key)
 }
 
+func namespaceGone() error {
+	return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+}
+
 func notEmpty(key models.NamespaceKey, children string) error {
 	return fault.About(fault.NotEmpty, fault.Namespace, "Namespace %q is not empty: drop its %s first.", key, children)
 }
@@ -122,7 +126,7 @@ func (s *Store) DropNamespace(ctx context.Context, id string, event models.Audit
 		var ns models.Namespace
 		err := locking(tx, "UPDATE").Select("id", "catalog_id", "name_key").Where("id = ?", id).Take(&ns).Error
 		if isAbsent(err) {
-			return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+			return namespaceGone()
 		} else if err != nil {
 			return err
 		}
@@ -145,9 +149,4 @@ func (s *Store) DropNamespace(ctx context.Context, id string, event models.Audit
 		}
 		return s.insertAudit(tx, event)
 	})
-}
-
-// dropGrants removes what was granted on an object that is gone.
-func dropGrants(tx *gorm.DB, objectID string) error {
-	return tx.Where("object_id = ?", objectID).Delete(&models.Grant{}).Error
 }

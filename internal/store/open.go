@@ -34,6 +34,7 @@ type Store struct {
 	writes   writer
 	one      *oneSwap // nil on SQLite, where a statement is no round trip
 	pool     *sql.DB  // behind read
+	version  versionQuery
 	dialect  goose.Dialect
 	migrator func() (*sql.DB, error) // opens a connection of its own for schema work
 	now      func() time.Time

@@ -6,11 +6,13 @@ import (
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dispatch"
 	"github.com/sluice-data/sluice/internal/idempotency"
+	"github.com/sluice-data/sluice/internal/management"
 )
 
 var (
 	_ catalog.Store          = (*Store)(nil)
 	_ access.Store           = (*Store)(nil)
+	_ management.Store       = (*Store)(nil)
 	_ activities.Ledger      = (*Store)(nil)
 	_ activities.PurgeLedger = (*Store)(nil)
 	_ dispatch.Outbox        = (*Store)(nil)

@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 
-	"github.com/google/uuid"
 	"gorm.io/gorm"
 
-	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
@@ -15,12 +13,12 @@ func noPrincipal() error {
 	return fault.About(fault.NotFound, fault.Principal, "The principal does not exist.")
 }
 
-// PrincipalByID implements access.Store.
+// PrincipalByID implements access.Store and management.Store.
 func (s *Store) PrincipalByID(ctx context.Context, id string) (models.Principal, error) {
 	return s.principalBy(ctx, "id", id)
 }
 
-// PrincipalByName implements access.Store.
+// PrincipalByName implements access.Store and management.Store.
 func (s *Store) PrincipalByName(ctx context.Context, name string) (models.Principal, error) {
 	return s.principalBy(ctx, "name", name)
 }
@@ -37,48 +35,104 @@ func (s *Store) principalBy(ctx context.Context, column, value string) (models.P
 	return one[models.Principal](ctx, s.query(ctx).Where(column+" = ?", value), noPrincipal())
 }
 
-// PrincipalRoleNames implements access.Store, in order of names.
-func (s *Store) PrincipalRoleNames(ctx context.Context, principalID string) ([]string, error) {
-	names := []string{}
-	err := s.query(ctx).Model(&models.PrincipalRole{}).
-		Joins("JOIN principal_role_members m ON m.principal_role_id = principal_roles.id").
-		Where("m.principal_id = ?", principalID).Order("principal_roles.name").Pluck("principal_roles.name", &names).Error
-	return names, translate(ctx, err)
+// Principals implements management.Store.
+func (s *Store) Principals(ctx context.Context) ([]models.Principal, error) {
+	return all[models.Principal](ctx, s.query(ctx).Order("name"))
 }
 
-// PrincipalGrants implements access.Store.
-func (s *Store) PrincipalGrants(ctx context.Context, principalID string) ([]models.Grant, error) {
-	return all[models.Grant](ctx, s.query(ctx).Where(`catalog_role_id IN (
-		SELECT c.catalog_role_id FROM catalog_role_members c
-		JOIN principal_role_members p ON p.principal_role_id = c.principal_role_id
-		WHERE p.principal_id = ?)`, principalID).Order("id"))
-}
-
-// Bootstrap implements access.Store.
-func (s *Store) Bootstrap(ctx context.Context, b access.Bootstrap) error {
-	root := b.Root
-	s.stamp(&root.CreatedAt, &root.UpdatedAt)
+// CreatePrincipal implements access.Store and management.Store. Its clearance is internal where it names none.
+func (s *Store) CreatePrincipal(ctx context.Context, p models.Principal, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		row := root
-		if err := tx.Create(&row).Error; isDuplicate(err) {
-			return fault.About(fault.AlreadyExists, fault.Principal,
-				"Principal %q exists already: this installation is set up.", root.Name)
-		} else if err != nil {
+		if err := s.insertPrincipal(tx, p, models.Internal); err != nil {
 			return err
 		}
-		admin := models.PrincipalRole{
-			ID: uuid.NewString(), Name: models.ServiceAdminRole,
-			Version: 1, CreatedAt: root.CreatedAt, UpdatedAt: root.CreatedAt,
-		}
-		if err := tx.Create(&admin).Error; err != nil {
-			return err
-		}
-		if err := tx.Create(&models.PrincipalRoleMember{PrincipalID: root.ID, PrincipalRoleID: admin.ID}).Error; err != nil {
-			return err
-		}
-		if err := s.insertCatalog(tx, b.Catalog, b.AdminPrivileges); err != nil {
-			return err
-		}
-		return s.insertAudit(tx, b.Events...)
+		return s.insertAudit(tx, event)
 	})
+}
+
+// insertPrincipal adds a principal, with the clearance where it names none.
+func (s *Store) insertPrincipal(tx *gorm.DB, p models.Principal, clearance models.Classification) error {
+	if err := checkNames(p.Name, p.ClientID); err != nil {
+		return err
+	}
+	if p.Clearance == "" {
+		p.Clearance = clearance
+	}
+	if p.PreviousSecretUntil != nil {
+		until := stored(*p.PreviousSecretUntil)
+		p.PreviousSecretUntil = &until
+	}
+	s.stamp(&p.CreatedAt, &p.UpdatedAt)
+	if err := clientIDFree(tx, p); err != nil {
+		return err
+	}
+	err := tx.Create(&p).Error
+	if isDuplicate(err) {
+		return fault.About(fault.AlreadyExists, fault.Principal, "Principal %q exists already: choose another name.", p.Name)
+	}
+	return err
+}
+
+// clientIDFree looks before the insert or update, because its failure does not say which of two unique columns it was.
+func clientIDFree(tx *gorm.DB, p models.Principal) error {
+	if p.ClientID == "" {
+		return nil
+	}
+	taken, err := exists(tx.Model(&models.Principal{}).Where("client_id = ? AND id <> ?", p.ClientID, p.ID))
+	if err == nil && taken {
+		return clientIDTaken(p.ClientID)
+	}
+	return err
+}
+
+func clientIDTaken(id string) error {
+	return fault.About(fault.AlreadyExists, fault.Principal, "The client id %q is another principal's: choose another.", id)
+}
+
+// UpdatePrincipal implements management.Store.
+func (s *Store) UpdatePrincipal(ctx context.Context, p models.Principal, event models.AuditEvent) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		if err := s.updatePrincipal(tx, p); err != nil {
+			return err
+		}
+		return s.insertAudit(tx, event)
+	})
+}
+
+func (s *Store) updatePrincipal(tx *gorm.DB, p models.Principal) error {
+	if err := checkNames(p.ClientID); err != nil {
+		return err
+	}
+	if err := clientIDFree(tx, p); err != nil {
+		return err
+	}
+	if p.Clearance == "" {
+		p.Clearance = models.Internal
+	}
+	if p.PreviousSecretUntil != nil {
+		until := stored(*p.PreviousSecretUntil)
+		p.PreviousSecretUntil = &until
+	}
+	result := tx.Model(&models.Principal{}).Where("id = ? AND version = ?", p.ID, p.Version).UpdateColumns(map[string]any{
+		"client_id":             p.ClientID,
+		"secret_hash":           p.SecretHash,
+		"previous_secret_hash":  p.PreviousSecretHash,
+		"previous_secret_until": p.PreviousSecretUntil,
+		"rotation_required":     p.RotationRequired,
+		"clearance":             p.Clearance,
+		"disabled":              p.Disabled,
+		"properties":            p.Properties,
+		"version":               p.Version + 1,
+		"updated_at":            s.clock(),
+	})
+	if isDuplicate(result.Error) {
+		return clientIDTaken(p.ClientID)
+	}
+	return changed[models.Principal](tx, result, p.ID, noPrincipal(),
+		fault.About(fault.Conflict, fault.Principal, "Principal %q was changed meanwhile: load it and try again.", p.Name))
+}
+
+// DeletePrincipal implements management.Store. The database takes its tokens and what roles it has with it.
+func (s *Store) DeletePrincipal(ctx context.Context, id string, event models.AuditEvent) error {
+	return deleteOne[models.Principal](ctx, s, id, noPrincipal(), event)
 }

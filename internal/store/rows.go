@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
 )
 
 // one gives the row that the query finds, or absent.
@@ -28,6 +29,33 @@ func all[T any](ctx context.Context, query *gorm.DB) ([]T, error) {
 		return nil, translate(ctx, err)
 	}
 	return rows, nil
+}
+
+// exists tells whether the query finds a row.
+func exists(query *gorm.DB) (bool, error) {
+	var found []int
+	err := query.Select("1").Limit(1).Scan(&found).Error
+	return len(found) > 0, err
+}
+
+// maxPadded is the most values that padded is for.
+const maxPadded = 512
+
+// padded repeats the last value up to the next power of two, so that an IN of any length is one of a few statements,
+// which stay prepared.
+func padded(values []string) []string {
+	if len(values) == 0 {
+		return values
+	}
+	length := 1
+	for length < len(values) {
+		length *= 2
+	}
+	out := append(make([]string, 0, length), values...)
+	for len(out) < length {
+		out = append(out, values[len(values)-1])
+	}
+	return out
 }
 
 // limited applies a limit, 0 for none.
@@ -56,6 +84,20 @@ func changed[T any](tx, result *gorm.DB, id string, gone, newer error) error {
 		return gone
 	}
 	return newer
+}
+
+// deleteOne deletes a row by its id with its event.
+func deleteOne[T any](ctx context.Context, s *Store, id string, absent error, event models.AuditEvent) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		result := tx.Where("id = ?", id).Delete(new(T))
+		if result.Error != nil {
+			return result.Error
+		}
+		if result.RowsAffected == 0 {
+			return absent
+		}
+		return s.insertAudit(tx, event)
+	})
 }
 
 // storable tells whether both dialects can keep the text: it is UTF-8 without NUL.

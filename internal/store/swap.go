@@ -52,7 +52,7 @@ func (s *Store) SwapTables(ctx context.Context, swaps []catalog.Swap) error {
 				return err
 			}
 		}
-		// After the rows: whoever holds one of these may wait for the catalog, and never the other way round.
+		// After the rows: whoever holds one of these may wait for locations, and never the other way round.
 		for i := range ordered {
 			if err := s.settleSwap(tx, ordered[i]); err != nil {
 				return err
@@ -69,7 +69,7 @@ func fitsOne(s catalog.Swap) bool { return !s.Create && !s.Moves && !s.Returns }
 func (s *Store) settleSwap(tx *gorm.DB, swap catalog.Swap) error {
 	t := &swap.Table
 	if swap.Moves {
-		if err := locationFree(tx, *t); err != nil {
+		if err := s.takeLocation(tx, t.CatalogID, t.ID, t.Location, ofTables, ofViews); err != nil {
 			return err
 		}
 	}

@@ -54,8 +54,8 @@ func (s *Store) ListTables(ctx context.Context, namespaceID string, page catalog
 		Where("namespace_id = ? AND name > ?", namespaceID, page.After).Order("name"))
 }
 
-// CreateTable implements catalog.Store. Creations in one catalog follow one another, so that two of them cannot
-// take locations that overlap; the later one gets fault.Conflict.
+// CreateTable implements catalog.Store. Creations follow one another, so that two of them cannot take locations that
+// overlap; the later one gets fault.Conflict.
 func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog.Effects) error {
 	if err := checkNames(t.Name, t.Location, t.MetadataLocation); err != nil {
 		return err
@@ -73,9 +73,17 @@ func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog
 
 func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
 	s.stamp(&row.CreatedAt, &row.UpdatedAt)
-	overlap, err := overlappingAlone(tx, row)
+	known, err := exists(tx.Model(&models.Catalog{}).Where("id = ?", row.CatalogID))
 	if err != nil {
 		return err
+	}
+	if !known {
+		return noCatalog(row.CatalogID)
+	}
+	// An overlap is told last: a name or uuid that is taken says more.
+	overlap := s.takeLocation(tx, row.CatalogID, row.ID, row.Location, ofTables, ofViews)
+	if overlap != nil && !fault.Is(overlap, fault.Conflict) {
+		return overlap
 	}
 	result := tx.Clauses(uuidOnce()).Create(&row)
 	err = result.Error
@@ -85,21 +93,14 @@ func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
 	case isDuplicate(err):
 		return tableExists(row.Name)
 	case isOrphan(err):
-		return fault.About(fault.NotFound, fault.Namespace, "The namespace does not exist any more.")
+		return namespaceGone()
 	case err != nil:
 		return err
 	}
 	if err := takeName(tx, identifierOf(row)); err != nil {
 		return err
 	}
-	if overlap != "" {
-		return locationTaken(row.Location, overlap)
-	}
-	return nil
-}
-
-func locationTaken(location, other string) error {
-	return fault.New(fault.Conflict, "The location %s overlaps that of %q: choose another.", location, other)
+	return overlap
 }
 
 // uuidOnce tells a table-uuid that another table has from a name that is taken, which stays an error.
@@ -113,28 +114,6 @@ func uuidOnce() clause.OnConflict {
 
 func uuidTaken(uuid string) error {
 	return fault.About(fault.Conflict, fault.Table, "The table uuid %s belongs to another table: use a fresh one.", uuid)
-}
-
-// overlappingAlone is overlapping for a table that is about to take its location. It holds the catalog, so that who takes
-// locations in one catalog follow one another.
-func overlappingAlone(tx *gorm.DB, row models.Table) (string, error) {
-	var owner models.Catalog
-	err := locking(tx, "NO KEY UPDATE").Select("id").Where("id = ?", row.CatalogID).Take(&owner).Error
-	if isAbsent(err) {
-		return "", noCatalog(row.CatalogID)
-	} else if err != nil {
-		return "", err
-	}
-	return overlapping(tx, row.CatalogID, row.Location, row.ID, "tables", "views")
-}
-
-// locationFree answers fault.Conflict when the location of a table overlaps that of another.
-func locationFree(tx *gorm.DB, row models.Table) error {
-	overlap, err := overlappingAlone(tx, row)
-	if err == nil && overlap != "" {
-		err = locationTaken(row.Location, overlap)
-	}
-	return err
 }
 
 // RenameTable implements catalog.Store. It raises the version: a commit that was judged under the old name is

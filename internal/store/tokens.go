@@ -32,28 +32,29 @@ func (s *Store) CreateToken(ctx context.Context, t models.Token, event models.Au
 	})
 }
 
-// Bearer implements access.Store in one query: it is made for every request.
+// Bearer implements access.Store.
 func (s *Store) Bearer(ctx context.Context, hash string) (access.Bearer, error) {
-	var row struct {
-		models.Token
-		PrincipalName *string
-		Disabled      bool
-		AccessVersion int64
-	}
-	err := s.query(ctx).Table("tokens").Select(`tokens.*, principals.name AS principal_name,
-		COALESCE(principals.disabled, TRUE) AS disabled, (SELECT version FROM access_states WHERE id = 1) AS access_version`).
-		Joins("LEFT JOIN principals ON principals.id = tokens.principal_id").Where("tokens.hash = ?", hash).Take(&row).Error
-	if isAbsent(err) {
+	return s.bearerBy(ctx, "hash", hash)
+}
+
+// BearerByID implements access.Store.
+func (s *Store) BearerByID(ctx context.Context, tokenID string) (access.Bearer, error) {
+	return s.bearerBy(ctx, "id", tokenID)
+}
+
+func (s *Store) bearerBy(ctx context.Context, column, value string) (access.Bearer, error) {
+	if !storable(value) {
 		return access.Bearer{}, noToken()
 	}
+	token, err := one[models.Token](ctx, s.query(ctx).Where(column+" = ?", value), noToken())
 	if err != nil {
-		return access.Bearer{}, translate(ctx, err)
+		return access.Bearer{}, err
 	}
-	b := access.Bearer{Token: row.Token, Version: row.AccessVersion}
-	if row.PrincipalName != nil {
-		b.Principal = models.Principal{ID: row.PrincipalID, Name: *row.PrincipalName, Disabled: row.Disabled}
+	principal, err := s.PrincipalByID(ctx, token.PrincipalID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return access.Bearer{}, err
 	}
-	return b, nil
+	return access.Bearer{Token: token, Principal: principal}, nil
 }
 
 // TokenByID implements access.Store.
@@ -79,11 +80,18 @@ func (s *Store) ListTokens(ctx context.Context, after string, limit int) ([]mode
 // RevokeToken implements access.Store. Revoking again changes nothing and adds no event.
 func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		result := tx.Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", id).UpdateColumn("revoked_at", stored(at))
-		if result.Error == nil && result.RowsAffected > 0 {
-			return s.insertAudit(tx, event)
+		var token models.Token
+		err := locking(tx, "UPDATE").Select("id", "revoked_at").Where("id = ?", id).Take(&token).Error
+		if isAbsent(err) {
+			return noToken()
 		}
-		return changed[models.Token](tx, result, id, noToken(), nil)
+		if err != nil || token.RevokedAt != nil {
+			return err
+		}
+		if err := tx.Model(&models.Token{}).Where("id = ?", id).UpdateColumn("revoked_at", stored(at)).Error; err != nil {
+			return err
+		}
+		return s.insertAudit(tx, event)
 	})
 }
 

@@ -39,30 +39,30 @@ func (s *Store) ListViews(ctx context.Context, namespaceID string, page catalog.
 		Where("namespace_id = ? AND name > ?", namespaceID, page.After).Order("name"))
 }
 
-// CreateView implements catalog.Store. Like a table it waits for other creations in its catalog, so that it cannot
-// take a location that a table is taking.
+// CreateView implements catalog.Store. Like a table it waits for other creations, so that it cannot take a location that
+// a table is taking.
 func (s *Store) CreateView(ctx context.Context, v models.View, event models.AuditEvent) error {
 	if err := checkNames(v.Name, v.Location, v.MetadataLocation); err != nil {
 		return err
 	}
 	s.stamp(&v.CreatedAt, &v.UpdatedAt)
 	return s.write(ctx, func(tx *gorm.DB) error {
-		var owner models.Catalog
-		err := locking(tx, "NO KEY UPDATE").Select("id").Where("id = ?", v.CatalogID).Take(&owner).Error
-		if isAbsent(err) {
-			return noCatalog(v.CatalogID)
-		} else if err != nil {
-			return err
-		}
-		overlap, err := overlapping(tx, v.CatalogID, v.Location, v.ID, "tables")
+		known, err := exists(tx.Model(&models.Catalog{}).Where("id = ?", v.CatalogID))
 		if err != nil {
 			return err
+		}
+		if !known {
+			return noCatalog(v.CatalogID)
+		}
+		overlap := s.takeLocation(tx, v.CatalogID, v.ID, v.Location, ofTables)
+		if overlap != nil && !fault.Is(overlap, fault.Conflict) {
+			return overlap
 		}
 		if err := takeName(tx, identifierOfView(v)); err != nil {
 			return err
 		}
-		if overlap != "" {
-			return fault.New(fault.Conflict, "The location %s overlaps that of table %q: choose another.", v.Location, overlap)
+		if overlap != nil {
+			return overlap
 		}
 		row := v
 		if err := tx.Create(&row).Error; err != nil {
@@ -149,13 +149,4 @@ func (s *Store) RenameView(ctx context.Context, id, namespaceID, name string, ev
 		}
 		return s.insertAudit(tx, event)
 	})
-}
-
-// TableAt implements catalog.Store.
-func (s *Store) TableAt(ctx context.Context, catalogID, location string) (string, error) {
-	if !storable(location) {
-		return "", nil
-	}
-	name, err := overlapping(s.query(ctx), catalogID, location, "", "tables")
-	return name, translate(ctx, err)
 }

@@ -1,20 +1,14 @@
 package store_test
 
 import (
-	"io/fs"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/store"
-	"github.com/sluice-data/sluice/migrations"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -22,44 +16,12 @@ import (
 func TestTablesFromBeforeViewsKeepTheirNames(t *testing.T) {
 	dialects(t, func(t *testing.T, url func(testing.TB) string) {
 		at := url(t)
-		db := raw(t, at)
-		dialect, folder := goose.DialectPostgres, "postgres"
-		if strings.HasPrefix(at, "sqlite") {
-			dialect, folder = goose.DialectSQLite3, "sqlite"
-		}
-		files, err := fs.Sub(migrations.Files, folder)
-		require.NoError(t, err)
-		provider, err := goose.NewProvider(dialect, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-		require.NoError(t, err)
-		_, err = provider.UpTo(t.Context(), 3)
-		require.NoError(t, err)
+		db := migratedTo(t, at, 3)
 		catalogID, namespaceID, tableID := uuid.NewString(), uuid.NewString(), uuid.NewString()
-		const some = "'x'" // for what this test does not look at; every dialect takes it
-		insert := func(table string, values map[string]string) {
-			for name, nullable := range columns(t, db, at, table) {
-				if _, given := values[name]; given || nullable {
-					continue
-				}
-				switch {
-				case strings.HasSuffix(name, "_at"):
-					values[name] = "CURRENT_TIMESTAMP"
-				case name == "version" || name == "format_version":
-					values[name] = "1"
-				default:
-					values[name] = some
-				}
-			}
-			names := slices.Sorted(maps.Keys(values))
-			texts := make([]string, 0, len(names))
-			for _, name := range names {
-				texts = append(texts, values[name])
-			}
-			exec(t, db, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(texts, ", ")+")")
-		}
 		quote := func(s string) string { return "'" + s + "'" }
-		insert("catalogs", map[string]string{"id": quote(catalogID)})
-		insert("namespaces", map[string]string{"id": quote(namespaceID), "catalog_id": quote(catalogID)})
-		insert("tables", map[string]string{
+		insertOld(t, db, at, "catalogs", map[string]string{"id": quote(catalogID)})
+		insertOld(t, db, at, "namespaces", map[string]string{"id": quote(namespaceID), "catalog_id": quote(catalogID)})
+		insertOld(t, db, at, "tables", map[string]string{
 			"id": quote(tableID), "catalog_id": quote(catalogID), "namespace_id": quote(namespaceID), "name": "'orders'",
 		})
 

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
 
 	"github.com/sluice-data/sluice/internal/fault"
 )
@@ -41,22 +42,44 @@ type ClientOptions struct {
 }
 
 // Dial connects and retries while ctx lives, for a minute at most. It gives up
-// at once when Temporal answers that the caller is not let in.
+// at once when Temporal answers that the caller is not let in, and when the two
+// cannot agree on TLS. Errors are fault.Unavailable and say which setting to look at.
 func Dial(ctx context.Context, o ClientOptions) (client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	opts := o.sdk()
 	opts.ConnectionOptions.GetSystemInfoTimeout = dialAttempt
+	refusal := func() error { return nil }
+	if opts.ConnectionOptions.TLS != nil {
+		watched := watchTLS(opts.ConnectionOptions.TLS)
+		opts.ConnectionOptions.DialOptions = append(opts.ConnectionOptions.DialOptions, grpc.WithTransportCredentials(watched))
+		refusal = func() error { return watched.refusal(o.Address) }
+	}
 	var c client.Client
 	err := retry(ctx, func() error {
 		var err error
-		c, err = client.DialContext(ctx, opts)
+		if c, err = client.DialContext(ctx, opts); err == nil {
+			return nil
+		}
+		if refused := refusal(); refused != nil {
+			return refused
+		}
 		return err
 	})
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "no connection to Temporal at %s: check that it runs, the address, and the credentials", o.Address)
+		return nil, dialError(err, o.Address, opts.Namespace)
 	}
 	return c, nil
+}
+
+func dialError(err error, address, namespace string) error {
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return refused
+	}
+	if isDenied(err) {
+		return fault.Wrap(err, fault.Unavailable, "Temporal at %s does not let this client in: check temporal-api-key, or the client certificate, and what it may do in the namespace %s", address, namespace)
+	}
+	return fault.Wrap(err, fault.Unavailable, "no connection to Temporal at %s: check that it runs, the address, whether it wants TLS, and the credentials", address)
 }
 
 // NewLazyClient makes a client that connects at its first call, so that it does
@@ -113,9 +136,6 @@ func isHopeless(err error) bool {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[*serviceerror.PermissionDenied](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*serviceerror.Unimplemented](err)
-	return ok
+	_, unimplemented := errors.AsType[*serviceerror.Unimplemented](err)
+	return unimplemented || isDenied(err)
 }

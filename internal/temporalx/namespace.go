@@ -41,6 +41,9 @@ func EnsureNamespace(ctx context.Context, c client.Client, namespace string, ret
 		if final, ok := errors.AsType[*fault.Error](err); ok {
 			return final // a step said itself what is wrong
 		}
+		if isDenied(err) {
+			return fault.Wrap(err, fault.Unavailable, "Temporal does not let this client use the namespace %q: check temporal-api-key, or the client certificate, and what it may do", namespace)
+		}
 		if err != nil {
 			return fault.Wrap(err, fault.Unavailable, "the Temporal namespace %q is not usable", namespace)
 		}

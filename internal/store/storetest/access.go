@@ -10,19 +10,39 @@ import (
 
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
-func (f *fixture) token(t *testing.T, kind models.TokenKind) models.Token {
+func (f *fixture) newToken(t *testing.T, kind models.TokenKind) models.Token {
 	t.Helper()
 	root, err := f.s.PrincipalByName(t.Context(), models.RootPrincipal)
 	require.NoError(t, err)
-	token := models.Token{
+	return models.Token{
 		ID: uuid.NewString(), Kind: kind, Name: "nightly", Hash: uuid.NewString(), Hint: "slc_abc", PrincipalID: root.ID,
 		CatalogID: &f.cat.ID, CanWrite: true, CanGovern: true, CreatedBy: "root", ExpiresAt: ptr(time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)),
 	}
+}
+
+func (f *fixture) token(t *testing.T, kind models.TokenKind) models.Token {
+	t.Helper()
+	token := f.newToken(t, kind)
 	require.NoError(t, f.s.CreateToken(t.Context(), token, event(models.AuditTokenMinted)))
 	return token
+}
+
+// grantsOf gives what a principal holds by all its roles.
+func (f *fixture) grantsOf(t *testing.T, principalID string) []policy.Grant {
+	t.Helper()
+	roles, err := f.s.RolesOfPrincipal(t.Context(), principalID)
+	require.NoError(t, err)
+	ids := make([]string, len(roles))
+	for i, r := range roles {
+		ids[i] = r.ID
+	}
+	grants, err := f.s.GrantsOfRoles(t.Context(), ids)
+	require.NoError(t, err)
+	return grants
 }
 
 func accessCases() map[string]func(*testing.T, *fixture) {
@@ -33,14 +53,15 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 			byID, err := f.s.PrincipalByID(t.Context(), root.ID)
 			require.NoError(t, err)
 			assert.Equal(t, root, byID)
-			roles, err := f.s.PrincipalRoleNames(t.Context(), root.ID)
+			assert.Equal(t, models.Restricted, root.Clearance)
+			assert.False(t, root.RotationRequired)
+			roles, err := f.s.RolesOfPrincipal(t.Context(), root.ID)
 			require.NoError(t, err)
-			assert.Equal(t, []string{models.ServiceAdminRole}, roles)
-			grants, err := f.s.PrincipalGrants(t.Context(), root.ID)
-			require.NoError(t, err)
+			require.Len(t, roles, 1)
+			assert.Equal(t, models.ServiceAdminRole, roles[0].Name)
 			held := map[models.Privilege]string{}
-			for _, g := range grants {
-				assert.Equal(t, models.OnCatalog, g.Scope)
+			for _, g := range f.grantsOf(t, root.ID) {
+				assert.Empty(t, g.Within)
 				held[g.Privilege] = g.ObjectID
 			}
 			assert.Equal(t, map[models.Privilege]string{
@@ -65,10 +86,8 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 				_, err = f.s.PrincipalByClientID(t.Context(), id)
 				requireFault(t, err, fault.NotFound, fault.Principal)
 			}
-			names, err := f.s.PrincipalRoleNames(t.Context(), "nobody")
-			require.NoError(t, err)
-			assert.Empty(t, names)
-			grants, err := f.s.PrincipalGrants(t.Context(), "nobody")
+			assert.Empty(t, f.grantsOf(t, "nobody"))
+			grants, err := f.s.GrantsOfRoles(t.Context(), []string{"no role"})
 			require.NoError(t, err)
 			assert.Empty(t, grants)
 		},
@@ -79,8 +98,12 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 			token.CreatedAt = bearer.Token.CreatedAt
 			assert.Equal(t, token, bearer.Token)
 			assert.Equal(t, token.PrincipalID, bearer.Principal.ID)
-			assert.NotEmpty(t, bearer.Principal.Name)
-			assert.False(t, bearer.Principal.Disabled)
+			holder, err := f.s.PrincipalByID(t.Context(), token.PrincipalID)
+			require.NoError(t, err)
+			assert.Equal(t, holder, bearer.Principal)
+			byID, err := f.s.BearerByID(t.Context(), token.ID)
+			require.NoError(t, err)
+			assert.Equal(t, bearer, byID)
 			at := time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
 			require.NoError(t, f.s.RevokeToken(t.Context(), token.ID, at, event(models.AuditTokenRevoked)))
 			require.NoError(t, f.s.RevokeToken(t.Context(), token.ID, at.Add(time.Hour), event(models.AuditTokenRevoked)))
@@ -89,8 +112,22 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 			assert.Equal(t, at.Truncate(time.Microsecond), *got.RevokedAt)
 			assert.Len(t, f.audit(t, models.AuditTokenRevoked), 1)
 			requireFault(t, f.s.RevokeToken(t.Context(), "none", at, event(models.AuditTokenRevoked)), fault.NotFound, fault.Token)
-			_, err = f.s.Bearer(t.Context(), "none")
-			requireFault(t, err, fault.NotFound, fault.Token)
+			for _, none := range []string{"none", "", "\x00", "\xff"} {
+				_, err = f.s.Bearer(t.Context(), none)
+				requireFault(t, err, fault.NotFound, fault.Token)
+				_, err = f.s.BearerByID(t.Context(), none)
+				requireFault(t, err, fault.NotFound, fault.Token)
+			}
+		},
+		"a token keeps the roles that it was asked for": func(t *testing.T, f *fixture) {
+			for _, roles := range [][]string{nil, {}, {"one"}, {"one", "two"}} {
+				token := f.newToken(t, models.AccessToken)
+				token.Roles.V = roles
+				require.NoError(t, f.s.CreateToken(t.Context(), token, event(models.AuditTokenMinted)))
+				got, err := f.s.BearerByID(t.Context(), token.ID)
+				require.NoError(t, err)
+				assert.Equal(t, roles, got.Token.Roles.V, "none at all is another thing than all")
+			}
 		},
 		"the last use is kept to the minute and never goes back": func(t *testing.T, f *fixture) {
 			token := f.token(t, models.EngineToken)

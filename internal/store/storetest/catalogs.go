@@ -36,9 +36,7 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			require.NoError(t, f.s.CreateCatalog(t.Context(), second, []models.Privilege{models.TableDrop}, event(models.AuditCatalogCreated)))
 			root, err := f.s.PrincipalByName(t.Context(), models.RootPrincipal)
 			require.NoError(t, err)
-			grants, err := f.s.PrincipalGrants(t.Context(), root.ID)
-			require.NoError(t, err)
-			require.Len(t, grants, 3)
+			require.Len(t, f.grantsOf(t, root.ID), 3)
 			names, err := f.s.Catalogs(t.Context())
 			require.NoError(t, err)
 			require.Len(t, names, 2)
@@ -53,11 +51,15 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			c, err := f.s.CatalogByID(t.Context(), f.cat.ID)
 			require.NoError(t, err)
 			c.DefaultWritePolicy = models.OpenFull
+			c.AllowedLocations.V = []string{"s3://lake", "s3://extra/größe"}
+			c.Storage.V = models.StorageConfig{Type: models.S3Storage, Region: "eu-north-1", PathStyleAccess: true, AllowedKMSKeys: []string{"a"}}
 			require.NoError(t, f.s.UpdateCatalog(t.Context(), c, event(models.AuditDefaultPolicyChanged)))
 			requireFault(t, f.s.UpdateCatalog(t.Context(), c, event(models.AuditDefaultPolicyChanged)), fault.Conflict, fault.NoSubject)
 			got, err := f.s.CatalogByID(t.Context(), f.cat.ID)
 			require.NoError(t, err)
 			assert.Equal(t, models.OpenFull, got.DefaultWritePolicy)
+			assert.Equal(t, c.AllowedLocations, got.AllowedLocations)
+			assert.Equal(t, c.Storage, got.Storage)
 			assert.Equal(t, c.Version+1, got.Version)
 			assert.Len(t, f.audit(t, models.AuditDefaultPolicyChanged), 1)
 			c.ID = uuid.NewString()

@@ -125,8 +125,9 @@ func nameOnce(t *testing.T, f *fixture) {
 
 func locationOnce(t *testing.T, f *fixture) {
 	var won atomic.Int64
+	catalogs := []*fixture{f, f.otherCatalog(t, "second"), f.otherCatalog(t, "third")}
 	together(12, func(i int) {
-		row := f.newTable(fmt.Sprint("t", i))
+		row := catalogs[i%len(catalogs)].newTable(fmt.Sprint("t", i))
 		row.Location = "s3://lake/same" + []string{"", "/below"}[i%2]
 		err := f.s.CreateTable(t.Context(), row, catalog.Effects{})
 		if err == nil {

@@ -138,9 +138,9 @@ func droppedHoldsLocation(t *testing.T, f *fixture) {
 	row := f.table(t, "orders")
 	record := f.dropAs(t, row.ID, models.DroppedTable{})
 	overlap := func(except string) string {
-		name, err := f.s.OverlappingTable(t.Context(), f.cat.ID, row.Location+"/inner", except)
+		found, err := f.s.OverlappingTable(t.Context(), row.Location+"/inner", except)
 		require.NoError(t, err)
-		return name
+		return found.Name
 	}
 	assert.Equal(t, "sales.orders (dropped)", overlap(""))
 	assert.Empty(t, overlap(record.ID))
@@ -255,7 +255,7 @@ func purgeIsClaimed(t *testing.T, f *fixture) {
 	assert.True(t, again, "an interrupted purge goes on")
 	assert.Equal(t, []string{due.ID}, ids(time.Now()), "until it is finished")
 	requireFault(t, f.s.ForgetTable(t.Context(), due.ID, event(models.AuditTableForgotten)), fault.Conflict, fault.Table)
-	name, err := f.s.OverlappingTable(t.Context(), f.cat.ID, due.Location, "")
+	name, err := f.s.OverlappingTable(t.Context(), due.Location, "")
 	require.NoError(t, err)
 	assert.NotEmpty(t, name, "nobody may write where files are being deleted")
 	_, _, err = f.s.ClaimPurge(t.Context(), uuid.NewString(), time.Now())
@@ -285,7 +285,7 @@ func purgeIsFinished(t *testing.T, f *fixture) {
 	_, claimed, err := f.s.ClaimPurge(t.Context(), due.ID, time.Now())
 	require.NoError(t, err)
 	assert.False(t, claimed)
-	name, err := f.s.OverlappingTable(t.Context(), f.cat.ID, due.Location, "")
+	name, err := f.s.OverlappingTable(t.Context(), due.Location, "")
 	require.NoError(t, err)
 	assert.Empty(t, name)
 }

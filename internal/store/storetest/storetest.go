@@ -31,6 +31,12 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"drift", driftCases()},
 		{"outbox", outboxCases()},
 		{"access", accessCases()},
+		{"access version", versionCases()},
+		{"principals", principalCases()},
+		{"roles", roleCases()},
+		{"grants", grantCases()},
+		{"signing keys", signingKeyCases()},
+		{"catalog deletion", deletionCases()},
 		{"audit", auditCases()},
 		{"metrics reports", metricsCases()},
 		{"idempotency", idempotencyCases()},
@@ -84,6 +90,16 @@ func (f *fixture) namespace(t *testing.T, levels ...string) models.Namespace {
 	ns := f.newNamespace(levels...)
 	require.NoError(t, f.s.CreateNamespace(t.Context(), ns, event(models.AuditNamespaceCreated)))
 	return ns
+}
+
+// otherCatalog is a second catalog of the same store, with a namespace of its own of the same name.
+func (f *fixture) otherCatalog(t *testing.T, name string) *fixture {
+	t.Helper()
+	other := &fixture{s: f.s, started: f.started}
+	other.cat = models.Catalog{ID: uuid.NewString(), Name: name, BaseLocation: "s3://lake", DefaultWritePolicy: models.GovernedOnly, Version: 1}
+	require.NoError(t, f.s.CreateCatalog(t.Context(), other.cat, []models.Privilege{models.CatalogManageAccess}, event(models.AuditCatalogCreated)))
+	other.ns = other.namespace(t, "sales")
+	return other
 }
 
 func (f *fixture) newTable(name string) models.Table {

@@ -39,6 +39,7 @@ func tableCases() map[string]func(*testing.T, *fixture) {
 		"a creation writes all its effects or none":             creationIsWhole,
 		"a table needs its namespace":                           tableNeedsNamespace,
 		"locations overlap by whole segments":                   locationsOverlap,
+		"locations overlap whatever their catalogs":             overlapAcrossCatalogs,
 		"a table that overlaps another is not created":          overlapIsRefused,
 		"a rename moves the row and wins or loses as a whole":   renames,
 		"governance is stored alone and outdates commits":       governanceIsAlone,
@@ -115,20 +116,56 @@ func locationsOverlap(t *testing.T, f *fixture) {
 		"s3://lake/slashed/x/y":       "sales.slashed",
 		"s3://lake/slashedx":          "",
 	} {
-		got, err := f.s.OverlappingTable(t.Context(), f.cat.ID, location, "")
+		got, err := f.s.OverlappingTable(t.Context(), location, "")
+		require.NoError(t, err)
+		named, err := f.s.TableWithin(t.Context(), location)
 		require.NoError(t, err)
 		if location == "s3://lake" {
 			assert.NotEmpty(t, got)
+			assert.NotEmpty(t, named)
 			continue
 		}
-		assert.Equal(t, want, got, location)
+		assert.Equal(t, want, got.Name, location)
+		if want == "" {
+			assert.Empty(t, got, location)
+			assert.Empty(t, named, location)
+			continue
+		}
+		assert.Equal(t, f.cat.ID, got.CatalogID, location)
+		assert.Equal(t, "main."+want, named, location)
 	}
-	got, err := f.s.OverlappingTable(t.Context(), f.cat.ID, "s3://lake/sales", row.ID)
+	got, err := f.s.OverlappingTable(t.Context(), "s3://lake/sales", row.ID)
 	require.NoError(t, err)
 	assert.Empty(t, got, "a table does not overlap itself")
-	got, err = f.s.OverlappingTable(t.Context(), uuid.NewString(), row.Location, "")
+	for _, location := range []string{"", "\x00", "\xff"} {
+		got, err = f.s.OverlappingTable(t.Context(), location, "")
+		require.NoError(t, err)
+		assert.Empty(t, got)
+	}
+}
+
+// overlapAcrossCatalogs: two catalogs may lie in one bucket, two tables never in one folder.
+func overlapAcrossCatalogs(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	other := f.otherCatalog(t, "other")
+	inside := other.newTable("inside")
+	inside.Location = row.Location + "/data/inside"
+	err := f.s.CreateTable(t.Context(), inside, catalog.Effects{})
+	requireFault(t, err, fault.Conflict, fault.NoSubject)
+	assert.NotContains(t, err.Error(), "orders", "who creates in one catalog is not told the tables of another")
+	view := other.newView("inside")
+	view.Location = inside.Location
+	requireFault(t, f.s.CreateView(t.Context(), view, event(models.AuditViewCreated)), fault.Conflict, fault.NoSubject)
+	moved := swapTo(other.table(t, "moved"), 1, 1)
+	moved.Table.Location, moved.Moves = row.Location, true
+	requireFault(t, f.s.SwapTables(t.Context(), []catalog.Swap{moved}), fault.Conflict, fault.NoSubject)
+	record := f.dropAs(t, row.ID, models.DroppedTable{})
+	requireFault(t, f.s.CreateTable(t.Context(), inside, catalog.Effects{}), fault.Conflict, fault.NoSubject)
+	got, err := f.s.TableAt(t.Context(), inside.Location)
 	require.NoError(t, err)
-	assert.Empty(t, got, "catalogs are apart")
+	assert.Equal(t, catalog.Occupant{CatalogID: f.cat.ID, Name: "sales.orders (dropped)"}, got)
+	require.NoError(t, f.s.ForgetTable(t.Context(), record.ID, event(models.AuditTableForgotten)))
+	require.NoError(t, f.s.CreateTable(t.Context(), inside, catalog.Effects{}))
 }
 
 func overlapIsRefused(t *testing.T, f *fixture) {

@@ -189,11 +189,11 @@ func viewsApart(t *testing.T, f *fixture) {
 		view.Location + "/x":  {"sales.top", ""},
 		"s3://lake/elsewhere": {"", ""},
 	} {
-		entity, err := f.s.OverlappingTable(t.Context(), f.cat.ID, location, "")
+		entity, err := f.s.OverlappingTable(t.Context(), location, "")
 		require.NoError(t, err)
-		tables, err := f.s.TableAt(t.Context(), f.cat.ID, location)
+		tables, err := f.s.TableAt(t.Context(), location)
 		require.NoError(t, err)
-		assert.Equal(t, want, [2]string{entity, tables}, location)
+		assert.Equal(t, want, [2]string{entity.Name, tables.Name}, location)
 	}
 	beside := f.newView("beside")
 	beside.Location = view.Location
