@@ -30,7 +30,7 @@ serve() {
   done
   [ -f "$work/data/bootstrap.json" ] || { echo "FAIL e2e: serve is not ready after a minute"; tail -n 20 "$work/serve.log"; exit 1; }
   CATALOG_URI=$(boot catalogUri) WAREHOUSE=$(boot catalog) CREDENTIAL=$(boot clientId):$(boot clientSecret) DELEGATION=none
-  export CATALOG_URI WAREHOUSE CREDENTIAL DELEGATION SLUICE_DATA=$work/data PYTHONDONTWRITEBYTECODE=1
+  export CATALOG_URI WAREHOUSE CREDENTIAL DELEGATION SLUICE_DATA=$work/data SLUICE_BIN=$binary PYTHONDONTWRITEBYTECODE=1
 }
 
 # boot KEY gives a field of bootstrap.json.

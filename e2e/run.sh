@@ -25,6 +25,7 @@ run() {
 run check_policies
 run check_names
 run check_tokens
+run check_grants
 default_policy open_full
 run smoke
 stop || failed=1

@@ -94,7 +94,6 @@ func newFuzzer(t *testing.T) *fuzzer {
 	whole.api.Log = slog.New(slog.NewJSONHandler(f.log, &slog.HandlerOptions{Level: slog.LevelError}))
 	whole.api.Limits.BodyBytes = maxFuzzBody
 	whole.api.Catalog.Scans = scan.New(f.site.files, scan.WithPages(1, 1))
-	whole.api.Catalog.Readable, whole.api.Catalog.Metrics, whole.api.Catalog.Storage = f.site.core, f.site.core, f.site.core
 	server := httptest.NewUnstartedServer(api.Paced(api.Router(whole.api), api.Pace{}))
 	server.Listener = api.ProtocolErrors(server.Listener)
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewJSONHandler(f.log, nil), slog.LevelInfo)

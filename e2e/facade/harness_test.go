@@ -24,6 +24,8 @@ import (
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/icebergtest"
 	"github.com/sluice-data/sluice/internal/idempotency"
+	"github.com/sluice-data/sluice/internal/keyring"
+	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/store"
@@ -40,8 +42,10 @@ const (
 type lake struct {
 	db        *store.Store
 	files     *objects.Router
+	ring      *keyring.Ring
 	warehouse string
-	token     string
+	creds     access.Credentials // of root
+	token     string             // of root
 }
 
 // setup is one process's parts, for a test to change before they are wired.
@@ -81,19 +85,51 @@ func lakeOn(t testing.TB, url string) *lake {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	require.NoError(t, store.Migrate(ctx, db))
-	l := &lake{db: db, warehouse: "file://" + filepath.Join(dir, "warehouse")}
+	ring, err := keyring.Parse(keyring.Generate())
+	require.NoError(t, err)
+	l := &lake{db: db, ring: ring, warehouse: "file://" + filepath.Join(dir, "warehouse")}
 	l.files, err = objects.Open(ctx, objects.Config{Roots: []string{l.warehouse}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.files.Close() })
 	boot, creds := access.NewBootstrap("main", []string{l.warehouse}, models.OpenFull, time.Now().UTC())
 	require.NoError(t, db.Bootstrap(ctx, boot))
-	grant, err := access.NewOAuth(db, time.Hour, time.Now).IssueAccessToken(ctx, access.GrantRequest{
-		GrantType: "client_credentials", ClientID: creds.ClientID, ClientSecret: creds.ClientSecret,
-	})
-	require.NoError(t, err)
-	l.token = grant.AccessToken
+	l.creds = creds
+	l.token = l.login(t, creds, "")
 	return l
 }
+
+// doors is who lets callers in, in one process.
+type doors struct {
+	keys  *access.TokenKeys
+	auth  *access.Authenticator
+	oauth *access.OAuth
+}
+
+func (l *lake) doors() doors {
+	var d doors
+	settings := access.KeySettings{Issuer: "sluice", TokenLifetime: time.Hour, KeyLifetime: 24 * time.Hour}
+	d.keys = access.NewTokenKeys(l.db, l.ring.For("signing-keys"), settings, time.Now, nil)
+	d.auth = access.NewAuthenticator(l.db, d.keys, nil, time.Now)
+	d.oauth = access.NewOAuth(l.db, d.auth, time.Now)
+	return d
+}
+
+// login gives an access token.
+func (l *lake) login(t testing.TB, creds access.Credentials, scope string) string {
+	t.Helper()
+	grant, err := l.doors().oauth.IssueAccessToken(t.Context(), access.GrantRequest{
+		GrantType: "client_credentials", ClientID: creds.ClientID, ClientSecret: creds.ClientSecret, Scope: scope,
+	})
+	require.NoError(t, err)
+	return grant.AccessToken
+}
+
+// secrets makes and hashes credentials for the management API.
+type secrets struct{}
+
+func (secrets) NewClientID() string       { return access.NewClientID() }
+func (secrets) NewClientSecret() string   { return access.NewClientSecret() }
+func (secrets) Hash(secret string) string { return access.HashSecret(secret) }
 
 // serve starts a process on the lake.
 func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
@@ -103,11 +139,15 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 		Inspector: reconcile.NewInspector(l.files, objects.WithinStrings),
 		Now:       func() time.Time { return time.Now().UTC() }, ReservedPrefix: "sluice.", CacheBytes: 256 << 20,
 	}}
+	in := l.doors()
+	admin := management.New(management.Deps{
+		Store: l.db, Locations: objects.Rules{}, Secrets: secrets{}, Warehouses: []string{l.warehouse}, SecretOverlap: time.Hour, Now: time.Now,
+	})
 	s.api = api.Deps{
 		Log:           slog.New(slog.DiscardHandler),
-		Authenticator: access.NewAuthenticator(l.db, time.Now),
+		Authenticator: in.auth, JWKS: in.keys, Denials: access.NewDenials(l.db, time.Now), Management: admin,
 		Catalog: apicatalog.Deps{
-			OAuth:       access.NewOAuth(l.db, time.Hour, time.Now),
+			OAuth:       in.oauth,
 			Idempotency: idempotency.New(idempotency.Deps{Store: l.db, Lifetime: time.Hour, Now: time.Now}),
 		},
 		Health: api.Health(),
@@ -118,7 +158,10 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 	core := catalog.New(s.core)
 	s.api.Catalog.Resolver, s.api.Catalog.Namespaces, s.api.Catalog.Tables = core, core, core
 	s.api.Catalog.Views, s.api.Catalog.Commits = core, core
-	s.api.Governance = governance.Deps{Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core}
+	s.api.Catalog.Readable, s.api.Catalog.Metrics, s.api.Catalog.Storage = core, core, core
+	s.api.Governance = governance.Deps{
+		Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin,
+	}
 	server := httptest.NewServer(api.Router(s.api))
 	t.Cleanup(server.Close)
 	client := server.Client()

@@ -253,11 +253,11 @@ func TestPagesOfWhatACallerSees(t *testing.T) {
 	require.NoError(t, err)
 	rows, err := s.db.ListTables(t.Context(), path[0].ID, catalog.Page{})
 	require.NoError(t, err)
-	grants := []models.Grant{{ObjectID: path[0].ID, Privilege: models.NamespaceList}}
+	grants := []policy.Grant{{ObjectID: path[0].ID, Within: []string{cat.ID}, Privilege: models.NamespaceList}}
 	var want []string
 	for i, row := range rows {
 		if i%37 == 0 || i == 299 {
-			grants = append(grants, models.Grant{ObjectID: row.ID, Privilege: models.TableList})
+			grants = append(grants, policy.Grant{ObjectID: row.ID, Within: []string{cat.ID, path[0].ID}, Privilege: models.TableList})
 			want = append(want, row.Name)
 		}
 	}

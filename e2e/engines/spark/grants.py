@@ -1,0 +1,102 @@
+"""Spark as a principal that may write one namespace: it appends there, by batch and by stream, and does nothing else.
+
+With SOAK_SECONDS it then goes on loading and appending for so long, with access tokens that last minutes: no request may fail."""
+import glob
+import os
+import time
+
+from pyspark.sql import SparkSession
+
+from job import admit, prepare
+from steps import Settings as S, Steps, expect
+
+work = os.environ["SPARK_WORK"]
+steps = Steps("spark grants")
+steps.run("root prepares two namespaces", prepare, must=True)
+client = []
+steps.run("the commands of the article", lambda: client.extend(admit()), must=True)
+
+
+def session():
+    b = (SparkSession.builder.master("local[2]").appName("grants")
+         .config("spark.jars", ",".join(sorted(glob.glob(os.path.join(os.environ["SPARK_JARS_DIR"], "*.jar")))))
+         .config("spark.driver.memory", os.environ.get("SPARK_MEMORY", "1g"))
+         .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+         .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
+         .config("spark.sql.warehouse.dir", os.path.join(work, "spark-warehouse"))
+         .config("spark.log.level", os.environ.get("SPARK_LOG", "FATAL"))
+         .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+         .config("spark.sql.defaultCatalog", "lake")
+         .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog"))
+    for k, v in {"type": "rest", "uri": S.uri, "warehouse": S.warehouse, "cache-enabled": "false", "credential": ":".join(client),
+                 "oauth2-server-uri": S.oauth_uri, "scope": S.scope}.items():
+        b = b.config(f"spark.sql.catalog.lake.{k}", v)
+    return b.getOrCreate()
+
+
+spark = steps.run("start session", session, must=True)
+
+
+def sql(s):
+    return spark.sql(s).collect()
+
+
+def refused(statement, *names):
+    try:
+        sql(statement)
+    except Exception as e:  # noqa: BLE001 - Spark wraps the refusal in errors of its own
+        missing = [n for n in names if n not in str(e)]
+        if missing:
+            raise AssertionError(f"the refusal does not name {missing}: {e}") from None
+        return " ".join(str(e).split())[:160]
+    raise AssertionError("not refused")
+
+
+def append(n):
+    spark.range(n).selectExpr("id", "'new' AS status", "timestamp_seconds(1767225600 + id) AS ts").writeTo("lake.events.clicks").append()
+
+
+steps.run("append", lambda: append(100), must=True)
+
+
+def stream():
+    (spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+     .selectExpr("value AS id", "'stream' AS status", "timestamp AS ts").writeStream.format("iceberg").outputMode("append")
+     .option("checkpointLocation", os.path.join(work, "checkpoint")).trigger(availableNow=False, processingTime="1 second")
+     .toTable("lake.events.clicks").awaitTermination(6))
+    for q in spark.streams.active:
+        q.stop()
+    return sql("SELECT count(*) FROM lake.events.clicks")[0][0]
+
+
+steps.run("append by a stream", lambda: expect(stream() > 100, True))
+first = sql("SELECT snapshot_id FROM lake.events.clicks.snapshots ORDER BY committed_at LIMIT 1")[0][0]
+for what, statement, names in (
+    ("create a table", "CREATE TABLE lake.events.more (id BIGINT) USING iceberg", ("TABLE_CREATE",)),
+    ("create a table as select", "CREATE TABLE lake.events.more USING iceberg AS SELECT 1 AS id", ("TABLE_CREATE",)),
+    ("drop the table", "DROP TABLE lake.events.clicks", ("TABLE_DROP",)),
+    ("purge the table", "DROP TABLE lake.events.clicks PURGE", ("TABLE_DROP",)),
+    ("rename the table", "ALTER TABLE lake.events.clicks RENAME TO lake.events.moved", ("TABLE_DROP",)),
+    ("set the location", "ALTER TABLE lake.events.clicks SET LOCATION 'file:///tmp/elsewhere'", ("TABLE_SET_LOCATION",)),
+    ("add a column", "ALTER TABLE lake.events.clicks ADD COLUMN n BIGINT", ("TABLE_ADD_SCHEMA",)),
+    ("roll back", f"CALL lake.system.rollback_to_snapshot('events.clicks', {first})", ("open_append",)),
+    ("delete rows", "DELETE FROM lake.events.clicks WHERE id = 1", ("open_append",)),
+    ("create a namespace", "CREATE NAMESPACE lake.mine", ("NAMESPACE_CREATE",)),
+    ("write another namespace", "INSERT INTO lake.billing.clicks VALUES (1, 'x', TIMESTAMP '2026-01-01 00:00:00')", ("billing",)),
+):
+    steps.run(f"it may not {what}", lambda statement=statement, names=names: refused(statement, *names))
+
+
+def soak(seconds):
+    end, rounds = time.time() + seconds, 0
+    while time.time() < end:
+        append(1)
+        sql("SELECT count(*) FROM lake.events.clicks")
+        rounds += 1
+        time.sleep(2)
+    return f"{rounds} rounds"
+
+
+if os.environ.get("SOAK_SECONDS"):
+    steps.run("goes on while its tokens expire", lambda: soak(int(os.environ["SOAK_SECONDS"])))
+steps.finish()
