@@ -188,7 +188,7 @@ func updateOperations() []operation {
 func governanceOperations() []operation {
 	const table = governed + "/tables/main.db.t"
 	return []operation{
-		{name: "whoami", method: "GET", path: governed + "/whoami", by: anybody, status: 200},
+		{name: "whoami", method: "GET", path: governed + "/whoami", by: anybody, about: nothing, status: 200, shows: `"probes"`},
 		{name: "explain oneself", method: "GET", path: governed + "/access?privilege=TABLE_LIST&object=main.db.t", by: seesTable + " " + admin, about: hidden, status: 200},
 		{name: "EXPLAIN_ACCESS_IN_CATALOG", method: "GET", path: governed + "/access?principal=root&privilege=TABLE_LIST&object=main.db.t", by: admin, about: theCatalog, status: 200},
 		{name: "EXPLAIN_ACCESS", method: "GET", path: governed + "/access?principal=root&privilege=SERVICE_MANAGE_ACCESS", by: none, about: theService, status: 200},

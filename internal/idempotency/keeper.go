@@ -134,12 +134,15 @@ func subjectOf(err error) fault.Subject {
 	return fault.NoSubject
 }
 
-// Refusal gives the error that a key was settled with; nil when its request succeeded.
+// Refusal gives the error that a key was settled with; nil when its request succeeded. What it refuses is in the audit
+// since the first time.
 func Refusal(row models.IdempotencyKey) error {
 	if row.Status == models.IdempotencyDone {
 		return nil
 	}
-	return fault.About(fault.Code(row.Status), fault.Subject(row.Subject), "%s", row.Message)
+	refusal := fault.About(fault.Code(row.Status), fault.Subject(row.Subject), "%s", row.Message)
+	refusal.Audited = true
+	return refusal
 }
 
 // Run removes keys past their lifetime until ctx ends.

@@ -24,7 +24,7 @@ def session():
          .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
          .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
          .config("spark.sql.warehouse.dir", os.path.join(work, "spark-warehouse"))
-         .config("spark.log.level", os.environ.get("SPARK_LOG", "FATAL"))
+         .config("spark.log.level", os.environ.get("SPARK_LOG", "OFF"))
          .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
          .config("spark.sql.defaultCatalog", "lake")
          .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog"))
@@ -60,12 +60,11 @@ steps.run("append", lambda: append(100), must=True)
 
 
 def stream():
-    (spark.readStream.format("rate").option("rowsPerSecond", 50).load()
-     .selectExpr("value AS id", "'stream' AS status", "timestamp AS ts").writeStream.format("iceberg").outputMode("append")
-     .option("checkpointLocation", os.path.join(work, "checkpoint")).trigger(availableNow=False, processingTime="1 second")
-     .toTable("lake.events.clicks").awaitTermination(6))
-    for q in spark.streams.active:
-        q.stop()
+    query = (spark.readStream.format("rate").option("rowsPerSecond", 50).load()
+             .selectExpr("value AS id", "'stream' AS status", "timestamp AS ts").writeStream.format("iceberg").outputMode("append")
+             .option("checkpointLocation", os.path.join(work, "checkpoint")).trigger(processingTime="1 second").toTable("lake.events.clicks"))
+    query.awaitTermination(8)
+    query.stop()
     return sql("SELECT count(*) FROM lake.events.clicks")[0][0]
 
 
