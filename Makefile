@@ -29,8 +29,23 @@ e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 rck: ## the Iceberg REST Compatibility Kit, plain and wide (Java 17, Maven; RCK_CLIENT=1.12.0 for another client)
 	e2e/rck/run.sh
 
-engines: ## DuckDB and Spark against a running Sluice (ENGINES=duckdb or spark for one); installs them into e2e/engines/.engines
+engines: ## every engine against a running Sluice, in the mode of DELEGATION (vended-credentials, remote-signing or none); installs them into e2e/engines/.engines
 	e2e/engines/run.sh $(ENGINES)
+
+e2e-spark: ## Spark: batch, streaming, a killed stream, few rights, and a write longer than its keys live
+	e2e/engines/run.sh spark grants refresh
+
+e2e-flink: ## Flink: batch, streaming, inserts and upserts that are killed and go on from a checkpoint
+	e2e/engines/run.sh flink
+
+e2e-connect: ## Kafka and its Connect sink, whose worker is killed and started again
+	e2e/engines/run.sh connect
+
+e2e-duckdb: ## DuckDB
+	e2e/engines/run.sh duckdb
+
+e2e-pyiceberg: ## PyIceberg as a notebook uses it
+	e2e/engines/run.sh pyiceberg
 
 workflowcheck: ## prove that workflow code is deterministic
 	$(WORKFLOWCHECK) ./workflows/...
@@ -56,4 +71,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race e2e rck engines workflowcheck replay record-histories bench chaos fuzz vulncheck verify
+.PHONY: help build lint test test-race e2e rck engines e2e-spark e2e-flink e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify

@@ -45,7 +45,7 @@ func recordDenials(to Denials, log *slog.Logger, separator string) gin.HandlerFu
 		defer cancel()
 		if err := to.RecordDenial(ctx, wire.Caller(c), denial); err != nil {
 			log.ErrorContext(ctx, "a refusal is not in the audit",
-				"requestId", requestID(c), "route", denial.Route, "status", denial.Status, "reason", scrubbed(reason), "error", loggedError(err))
+				"requestId", requestID(c), "route", denial.Route, "status", denial.Status, "reason", wire.Scrubbed(reason), "error", loggedError(err))
 		}
 	}
 }
@@ -57,9 +57,9 @@ func denialOf(c *gin.Context, err error) (reason string, ok bool) {
 	case audited:
 		return "", false
 	case hidden != "":
-		return scrubbed(hidden), true
+		return wire.Scrubbed(hidden), true
 	case code == fault.Forbidden, code == fault.Unauthenticated && wire.Caller(c).TokenID != "":
-		return scrubbed(fault.PublicMessage(err)), true
+		return wire.Scrubbed(fault.PublicMessage(err)), true
 	}
 	return "", false
 }
@@ -79,8 +79,14 @@ func hiddenIn(err error) (denied string, audited bool) {
 	}
 }
 
-// namesOf gives the names in the request's path: of a catalog, of a namespace with dots, of a table or view with it.
+// namesOf gives the names in the request's path, without secrets that were put in their place: of a catalog, of a
+// namespace with dots, of a table or view with it.
 func namesOf(c *gin.Context, separator string) (catalog, namespace, table string) {
+	catalog, namespace, table = pathNames(c, separator)
+	return wire.Scrubbed(catalog), wire.Scrubbed(namespace), wire.Scrubbed(table)
+}
+
+func pathNames(c *gin.Context, separator string) (catalog, namespace, table string) {
 	if ref := wire.Param(c, "ref"); ref != "" {
 		return namesOfRef(c.FullPath(), ref)
 	}

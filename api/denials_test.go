@@ -101,6 +101,31 @@ func TestWhatRefusalsAreAbout(t *testing.T) {
 	}
 }
 
+// TestPastedSecretsAreNotRecorded: the audit is for ever.
+func TestPastedSecretsAreNotRecorded(t *testing.T) {
+	s, kept := auditedSite(t)
+	s.fail = fault.New(fault.Forbidden, "No.")
+	s.admin.fail = s.fail
+	secret := "slc_" + strings.Repeat("A", 43)
+	for _, path := range []string{
+		"/api/management/v1/catalogs/" + secret,
+		"/api/management/v1/catalogs/main/catalog-roles/" + secret,
+		iceberg + "/namespaces/" + secret + "%1Fb/tables/" + secret,
+		iceberg + "/namespaces/a/views/" + secret,
+		"/api/governance/v1/tables/main.a." + secret,
+		"/api/governance/v1/tables/" + strings.ReplaceAll(secret, "_", "%5F") + ".a.t",
+	} {
+		kept.kept, kept.callers = nil, nil
+		r := s.do("DELETE", path, "", "User-Agent", "curl "+secret, "X-Client-Version", "Bearer "+secret)
+		if r.StatusCode == 405 {
+			r = s.do("GET", path, "", "User-Agent", "curl "+secret)
+		}
+		require.Equal(t, 403, r.StatusCode, path)
+		require.Len(t, kept.kept, 1, path)
+		require.NotContains(t, fmt.Sprint(kept.kept, kept.callers[0].Origin), secret[4:], path)
+	}
+}
+
 func TestNamesWithTheOtherSeparator(t *testing.T) {
 	kept := &denials{}
 	s := newSite(t, func(d *api.Deps) { d.Denials, d.Catalog.NamespaceSeparator = kept, "~" })

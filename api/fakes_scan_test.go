@@ -20,6 +20,10 @@ type asked struct {
 	signFor *models.TableIdent
 	reports models.MetricsReportFilter
 	keys    []core.StorageCredential
+	able    bool // the store lets engines in
+	ways    []core.Delegation
+	routes  core.StorageRoutes
+	signIn  string // the catalog, "" for any
 }
 
 func (u *useCases) ReadTable(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (core.TableView, error) {
@@ -65,12 +69,47 @@ func (u *useCases) MetricsReports(_ context.Context, _ policy.Caller, ref string
 	return out, u.fail
 }
 
-func (u *useCases) TableCredentials(_ context.Context, _ policy.Caller, _ models.Catalog, ident models.TableIdent) ([]core.StorageCredential, error) {
-	u.ident = ident
+// UseLoaded lets in who asks, in the way that it likes best.
+func (u *useCases) UseLoaded(_ context.Context, caller policy.Caller, cat models.Catalog, view core.TableView, asked []core.Delegation) (core.StorageUse, error) {
+	use := core.StorageUse{Caller: caller, Catalog: cat, Location: view.Row.Location}
+	u.asked.ways = asked
+	if len(asked) > 0 && u.asked.able {
+		use.Choice.Mode = asked[0]
+	}
+	return use, u.fail
+}
+
+func (u *useCases) UseMade(ctx context.Context, caller policy.Caller, cat models.Catalog, view core.TableView, asked []core.Delegation) (core.StorageUse, error) {
+	return u.UseLoaded(ctx, caller, cat, view, asked)
+}
+
+func (u *useCases) UsePlanned(ctx context.Context, caller policy.Caller, cat models.Catalog, view core.TableView, asked []core.Delegation) (core.StorageUse, error) {
+	return u.UseLoaded(ctx, caller, cat, view, asked)
+}
+
+func (u *useCases) OpenStorage(_ context.Context, use core.StorageUse, at core.StorageRoutes) (core.StorageOpening, error) {
+	u.asked.routes = at
+	open := core.StorageOpening{Mode: use.Choice.Mode, Config: map[string]string{"way": string(use.Choice.Mode)}}
+	if open.Mode == core.Vending {
+		open.Credentials = []core.StorageCredential{{Prefix: "s3://b/t", Config: open.Config}}
+	}
+	return open, u.fail
+}
+
+func (u *useCases) TableCredentials(_ context.Context, _ policy.Caller, _ models.Catalog, ident models.TableIdent, at core.StorageRoutes) ([]core.StorageCredential, error) {
+	u.ident, u.asked.routes = ident, at
 	return u.asked.keys, u.fail
 }
 
-func (u *useCases) SignRequest(_ context.Context, _ policy.Caller, _ models.Catalog, ident *models.TableIdent, in core.SignInput) (core.SignedRequest, error) {
-	u.asked.signFor, u.asked.sign = ident, in
-	return core.SignedRequest{URI: in.URI + "?signed", Headers: in.Headers}, u.fail
+func (u *useCases) SignRequest(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent, in core.SignInput) (core.SignedRequest, error) {
+	signed, err := u.SignAnywhere(ctx, caller, cat.Name, in)
+	u.asked.signFor = &ident
+	return signed, err
 }
+
+func (u *useCases) SignAnywhere(_ context.Context, _ policy.Caller, catalog string, in core.SignInput) (core.SignedRequest, error) {
+	u.asked.signFor, u.asked.signIn, u.asked.sign = nil, catalog, in
+	return core.SignedRequest{URI: in.URI + "?signed", Headers: in.Headers, Cacheable: in.Method == "GET"}, u.fail
+}
+
+func (u *useCases) Signs(context.Context, models.Catalog) bool { return u.asked.able }

@@ -259,6 +259,11 @@ func (u *useCases) SetDefaultWritePolicy(_ context.Context, _ policy.Caller, ref
 	return u.fail
 }
 
+func (u *useCases) DefaultWritePolicy(_ context.Context, _ policy.Caller, ref string) (core.DefaultPolicy, error) {
+	u.ref = ref
+	return core.DefaultPolicy{Policy: models.OpenAppend, Inherited: ref != "main"}, u.fail
+}
+
 func (u *useCases) SetGovernance(_ context.Context, _ policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error) {
 	u.ref, u.govern = ref, in
 	return u.state, u.fail

@@ -277,6 +277,7 @@ func TestManagementBodiesThatAreWrong(t *testing.T) {
 		{grants, `{"grant":{"type":"catalog","namespace":["a"],"privilege":"TABLE_LIST"}}`, `"grant.namespace" is unknown`},
 		{grants, `{"grant":{"type":"namespace","namespace":[],"privilege":"TABLE_LIST"}}`, "at least one level"},
 		{grants, `{"grant":{"type":"namespace","namespace":["a",""],"privilege":"TABLE_LIST"}}`, "no empty level"},
+		{grants, `{"grant":{"type":"namespace","namespace":["a\u001fb"],"privilege":"TABLE_LIST"}}`, "unit separator"},
 	} {
 		s := newSite(t)
 		method, path, _ := strings.Cut(tt[0], " ")

@@ -109,6 +109,7 @@ func authenticate(who Authenticator) gin.HandlerFunc {
 		bePatient(c.Request.Context())
 		caller.Origin = wire.Origin(c)
 		wire.SetCaller(c, caller)
+		c.Request = c.Request.WithContext(policy.WithAsOf(c.Request.Context(), caller.AsOf))
 		if caller.MustRotate && !rotatesItself(c, caller) {
 			wire.Fail(c, fault.New(fault.Forbidden,
 				"The credentials of principal %s are its first ones and must be rotated before anything else: rotate them first, by POST %s/principals/%s/rotate.",

@@ -128,7 +128,7 @@ func methodLabel(method string) string {
 
 // saneID accepts what is safe in logs and headers.
 func saneID(id string) bool {
-	if id == "" || len(id) > 128 || scrubbed(id) != id {
+	if id == "" || len(id) > 128 || wire.Scrubbed(id) != id {
 		return false
 	}
 	for i := range len(id) {

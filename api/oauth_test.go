@@ -40,6 +40,11 @@ func TestCredentialsInTheBasicHeader(t *testing.T) {
 	s.grantFor(url.Values{"grant_type": {"client_credentials"}}, "Authorization", r.Header.Get("Authorization"))
 	require.Equal(t, "the id", s.grant.ClientID, "form-encoded, as RFC 6749 asks")
 	require.Equal(t, "100%", s.grant.ClientSecret, "not encoded, as clients do")
+	for sent, secret := range map[string]string{"a+b/c=d": "a+b/c=d", "a%2Bb%2Fc": "a+b/c"} {
+		r.SetBasicAuth("id", sent)
+		s.grantFor(url.Values{"grant_type": {"client_credentials"}}, "Authorization", r.Header.Get("Authorization"))
+		require.Equal(t, secret, s.grant.ClientSecret)
+	}
 }
 
 func TestTokenExchangeIgnoresTheBearerOfTheRequest(t *testing.T) {

@@ -62,7 +62,7 @@ func newLakeSite(t *testing.T, pages ...scan.Option) *lakeSite {
 	require.Len(t, roles, 1)
 	grants, err := db.GrantsOfRoles(ctx, []string{roles[0].ID})
 	require.NoError(t, err)
-	l.root = policy.Caller{PrincipalID: root.ID, Principal: root.Name, TokenID: "t", CatalogID: l.cat.ID, CanGovern: true, Held: policy.NewHeld(nil, grants)}
+	l.root = policy.Caller{PrincipalID: root.ID, Principal: root.Name, TokenID: "t", CatalogID: l.cat.ID, CanGovern: true, Clearance: root.Clearance, Held: policy.NewHeld(nil, grants)}
 
 	u := newUseCases()
 	d := deps(u, t.Output())

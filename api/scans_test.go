@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/api"
 	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
@@ -146,4 +147,57 @@ func TestCredentialsAndSignatures(t *testing.T) {
 	}
 	r = s.do(http.MethodPost, "/api/catalog/v1/aws/s3/sign", body, "Authorization", "Bearer bad")
 	assert.Equal(t, http.StatusUnauthorized, r.StatusCode)
+}
+
+// TestTheWayToFiles is what a client is told of how to reach a table's files: the ways in its own order, and paths that are
+// good below whatever URI it has the catalog by.
+func TestTheWayToFiles(t *testing.T) {
+	const header = "X-Iceberg-Access-Delegation"
+	s := siteWithTable(t)
+	s.asked.able = true
+	r := s.do(http.MethodGet, tablePath, "", header, " Remote-Signing, vended-credentials,later")
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	assert.Equal(t, []core.Delegation{core.Signing, core.Vending}, s.asked.ways)
+	assert.Equal(t, "v1/main/namespaces/db/tables/t/sign", s.asked.routes.Sign)
+	assert.Equal(t, "v1/main/namespaces/db/tables/t/credentials", s.asked.routes.Credentials)
+	assert.Empty(t, s.asked.routes.URI)
+	v := r.json(t)
+	assert.Equal(t, map[string]any{"way": "remote-signing"}, v["config"])
+	assert.Equal(t, map[string]any{}, v["remote-signing-config"])
+	assert.NotContains(t, v, "storage-credentials")
+	assert.Equal(t, "private, no-cache", r.Header.Get("Cache-Control"))
+
+	r = s.do(http.MethodGet, tablePath, "", header, "vended-credentials")
+	assert.Len(t, r.json(t)["storage-credentials"], 1)
+	assert.NotContains(t, r.json(t), "remote-signing-config")
+	assert.Equal(t, "no-store", r.Header.Get("Cache-Control"))
+
+	r = s.do(http.MethodGet, tablePath, "", header, "")
+	assert.Equal(t, map[string]any{}, r.json(t)["config"])
+
+	body := `{"region":"r","uri":"https://s3/b/t/1","method":"PUT","headers":{},"provider":"s3"}`
+	r = s.do(http.MethodPost, tablePath+"/sign", body)
+	assert.Equal(t, "no-store", r.Header.Get("Cache-Control"), "a write is signed each time")
+	s.do(http.MethodPost, "/api/catalog/v1/my%20cat+1/aws/s3/sign", body)
+	assert.Equal(t, "my cat+1", s.asked.signIn)
+	s.do(http.MethodPost, "/api/catalog/v1/aws/s3/sign", body)
+	assert.Empty(t, s.asked.signIn)
+}
+
+// TestPathsOfOddNames are encoded once, with the separator that the installation offers, below the address that it has.
+func TestPathsOfOddNames(t *testing.T) {
+	s := newSite(t, func(d *api.Deps) {
+		d.Catalog.NamespaceSeparator, d.Catalog.PublicURL = "~", "https://lake.example/base/"
+	})
+	s.asked.able = true
+	ident := models.TableIdent{Namespace: []string{"a b", "c/d"}, Name: "t%1"}
+	s.addTable(t, ident, "s3://b/m.json", document(0))
+	for _, mount := range []string{"/api/catalog", "/api/table/iceberg"} {
+		path := "v1/my%20cat%2B1/namespaces/a%20b%7Ec%2Fd/tables/t%251"
+		r := s.do(http.MethodGet, mount+"/"+path, "", "X-Iceberg-Access-Delegation", "remote-signing")
+		require.Equal(t, http.StatusOK, r.StatusCode, "body: %s", r.body)
+		assert.Equal(t, core.StorageRoutes{URI: "https://lake.example/base" + mount, Sign: path + "/sign", Credentials: path + "/credentials"}, s.asked.routes)
+		require.Equal(t, http.StatusOK, s.do(http.MethodGet, mount+"/"+s.asked.routes.Credentials, "").StatusCode)
+		assert.Equal(t, ident, s.ident, "the path leads back to the table")
+	}
 }

@@ -1,22 +1,27 @@
 # Starts and stops the program for the engine tests; source it from a script that has done `set -euo pipefail` in e2e/.
-# SLUICE_E2E_BINARY uses a program that is built already, KEEP=1 keeps the folder.
+# SLUICE_E2E_BINARY uses a program that is built already, KEEP=1 keeps the folder, DELEGATION says how engines come to their files:
+# none (a folder that they open themselves), vended-credentials or remote-signing (serve's own S3 endpoint).
 
 work=$(mktemp -d)
 pid=
+others=() # pids of what else was started here
 finish() {
-  if [ -n "$pid" ]; then kill -9 "$pid" 2>/dev/null || true; fi
+  local p
+  for p in $pid ${others[@]+"${others[@]}"}; do kill -9 "$p" 2>/dev/null || true; done
   if [ "${KEEP:-}" = 1 ]; then echo "kept $work"; else rm -rf "$work"; fi
 }
 trap finish EXIT
 
 # serve [flag…] starts the program on a fresh folder and free ports, and waits until it is ready.
 serve() {
-  local binary=${SLUICE_E2E_BINARY:-}
+  local binary=${SLUICE_E2E_BINARY:-} storage=(--s3-gateway-port 0)
   if [ -z "$binary" ]; then
     binary=$work/sluice
     [ -x "$binary" ] || (cd "$e2e/.." && go build -o "$binary" ./cmd/sluice)
   fi
-  "$binary" serve --data "$work/data" --listen 127.0.0.1:0 --temporal-port 0 --ui-port 0 "$@" >"$work/serve.log" 2>&1 &
+  DELEGATION=${DELEGATION:-none}
+  if [ "$DELEGATION" = none ]; then storage=(--warehouse "file://$work/warehouse"); fi
+  "$binary" serve --data "$work/data" --listen 127.0.0.1:0 --temporal-port 0 --ui-port 0 "${storage[@]}" "$@" >"$work/serve.log" 2>&1 &
   pid=$!
   for _ in $(seq 600); do
     [ -f "$work/data/bootstrap.json" ] && break
@@ -29,8 +34,9 @@ serve() {
     sleep 0.1
   done
   [ -f "$work/data/bootstrap.json" ] || { echo "FAIL e2e: serve is not ready after a minute"; tail -n 20 "$work/serve.log"; exit 1; }
-  CATALOG_URI=$(boot catalogUri) WAREHOUSE=$(boot catalog) CREDENTIAL=$(boot clientId):$(boot clientSecret) DELEGATION=none
-  export CATALOG_URI WAREHOUSE CREDENTIAL DELEGATION SLUICE_DATA=$work/data SLUICE_BIN=$binary PYTHONDONTWRITEBYTECODE=1
+  CATALOG_URI=$(boot catalogUri) WAREHOUSE=$(boot catalog) ENGINE_CLIENT_ID=$(boot clientId) ENGINE_CLIENT_SECRET=$(boot clientSecret)
+  CREDENTIAL=$ENGINE_CLIENT_ID:$ENGINE_CLIENT_SECRET
+  export CATALOG_URI WAREHOUSE CREDENTIAL ENGINE_CLIENT_ID ENGINE_CLIENT_SECRET DELEGATION SLUICE_DATA=$work/data SLUICE_BIN=$binary PYTHONDONTWRITEBYTECODE=1
 }
 
 # boot KEY gives a field of bootstrap.json.

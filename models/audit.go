@@ -58,6 +58,7 @@ const (
 	AuditGrantRevoked             AuditType = "grant.revoked"
 	AuditSigningKeyCreated        AuditType = "signing_key.created"
 	AuditSigningKeysRevoked       AuditType = "signing_key.revoked"
+	AuditStorageSecretsChanged    AuditType = "catalog.storage_secrets_changed"
 )
 
 // AuditTypes gives every type there is.
@@ -71,6 +72,7 @@ func AuditTypes() []AuditType {
 		AuditDefaultPolicyChanged, AuditClassificationChanged, AuditPropertiesRestamped, AuditTokenMinted,
 		AuditTokenRevoked, AuditPrincipalCreated, AuditPrincipalSecretReset,
 		AuditCatalogUpdated, AuditCatalogDeleted, AuditPrincipalUpdated, AuditPrincipalDeleted, AuditPrincipalSecretRotated, AuditPrincipalRoleCreated, AuditPrincipalRoleUpdated, AuditPrincipalRoleDeleted, AuditPrincipalRoleAssigned, AuditPrincipalRoleRevoked, AuditCatalogRoleCreated, AuditCatalogRoleUpdated, AuditCatalogRoleDeleted, AuditCatalogRoleAssigned, AuditCatalogRoleRevoked, AuditGrantAdded, AuditGrantRevoked, AuditSigningKeyCreated, AuditSigningKeysRevoked,
+		AuditStorageSecretsChanged,
 	}
 }
 

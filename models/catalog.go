@@ -11,6 +11,7 @@ type Catalog struct {
 	DefaultWritePolicy WritePolicy
 	Properties         JSON[map[string]string]
 	Storage            JSON[StorageConfig]
+	StorageSecrets     []byte // its own StorageSecrets, sealed with its ID; empty where it has none
 	Version            int64
 	CreatedAt          time.Time
 	UpdatedAt          time.Time

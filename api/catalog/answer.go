@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-data/sluice/api/wire"
 	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
 )
 
 // The modes of ?snapshots=: every snapshot, or only those that a branch or tag names.
@@ -31,20 +32,40 @@ func snapshotMode(raw string) (string, error) {
 }
 
 // answerLoaded writes a LoadTableResult around the document's own bytes: it is never encoded again.
-func (h *Handler) answerLoaded(c *gin.Context, view core.TableView, mode string) {
+func answerLoaded(c *gin.Context, view core.TableView, mode, tag string, open core.StorageOpening) {
 	document := view.Document.Bytes
 	if mode == refsSnapshots {
 		document = view.Document.RefsOnlyBytes
 	}
-	answerMetadata(c, view.MetadataLocation, h.etagOf(c, view, mode), document(), `,"config":{}}`)
+	kept := revalidate
+	if holdsKeys(open) {
+		kept = neverStored
+	}
+	answerMetadata(c, view.MetadataLocation, tag, kept, document(), loadedTail(open))
 }
 
-// answerCommitted writes a CommitTableResponse.
-func (h *Handler) answerCommitted(c *gin.Context, view core.TableView) {
-	answerMetadata(c, view.MetadataLocation, h.etagOf(c, view, allSnapshots), view.Document.Bytes(), "}")
+// answerMade writes the LoadTableResult of a table that was made or staged.
+func (h *Handler) answerMade(c *gin.Context, s scope, ident models.TableIdent, view core.TableView) error {
+	use, err := h.Storage.UseMade(s.ctx, s.caller, s.cat, view, delegation(c))
+	if err != nil {
+		return err
+	}
+	open, err := h.opened(c, s, ident, use)
+	if err != nil {
+		return err
+	}
+	answerLoaded(c, view, allSnapshots, etagOf(view, allSnapshots, use), open)
+	return nil
 }
 
-func answerMetadata(c *gin.Context, location, tag string, document []byte, tail string) {
+// answerCommitted writes a CommitTableResponse. Its tag is that of a load without access to files: it gives no keys, and a
+// client that has some is to get new ones with its next load.
+func answerCommitted(c *gin.Context, view core.TableView) {
+	tag := etagOf(view, allSnapshots, core.StorageUse{})
+	answerMetadata(c, view.MetadataLocation, tag, revalidate, view.Document.Bytes(), []byte("}"))
+}
+
+func answerMetadata(c *gin.Context, location, tag, kept string, document, tail []byte) {
 	head := make([]byte, 0, len(location)+64)
 	if location == "" { // staged: there is no file yet, and nothing a client could revalidate
 		head = append(head, `{"metadata":`...)
@@ -54,8 +75,8 @@ func answerMetadata(c *gin.Context, location, tag string, document []byte, tail 
 		head = append(head, quoted(location)...)
 		head = append(head, `,"metadata":`...)
 	}
-	c.Header("Cache-Control", revalidate)
-	wire.Raw(c, http.StatusOK, head, document, []byte(tail))
+	c.Header("Cache-Control", kept)
+	wire.Raw(c, http.StatusOK, head, document, tail)
 }
 
 func quoted(s string) []byte {

@@ -44,7 +44,7 @@ func (h *Handler) commitTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	h.answerCommitted(c, view)
+	answerCommitted(c, view)
 	return nil
 }
 

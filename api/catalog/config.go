@@ -29,8 +29,8 @@ func (h *Handler) config(c *gin.Context) error {
 	answer := configAnswer{
 		Defaults:  map[string]string{},
 		Overrides: map[string]string{"prefix": encodeSegment(cat.Name)},
-		Endpoints: h.endpoints(),
 	}
+	answer.Endpoints = h.endpoints(h.Storage.Signs(c.Request.Context(), cat))
 	if own := h.NamespaceSeparator; own != "" {
 		answer.Overrides["namespace-separator"] = encodeAll(own)
 	}
@@ -67,8 +67,11 @@ func isoDuration(d time.Duration) string {
 
 // endpoints names the operations that are served, as the specification spells them. Without the list clients assume
 // a default set that has no HEAD.
-func (h *Handler) endpoints() []string {
+func (h *Handler) endpoints(signs bool) []string {
 	ops := h.routes()
+	if signs {
+		ops = append(ops, h.signRoutes()...)
+	}
 	out := make([]string, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, op.method+" /v1/{prefix}"+op.path)

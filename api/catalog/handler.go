@@ -9,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
-	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -31,8 +30,9 @@ type Deps struct {
 	// NamespaceSeparator is offered to clients besides the unit separator, decoded; "": no other. A namespace level
 	// that contains it cannot be addressed.
 	NamespaceSeparator string
-	// CredentialEpoch changes when what a load under that delegation vends has to be fetched anew; nil: nothing is vended.
-	CredentialEpoch func(view core.TableView, delegation string) string
+	// PublicURL is the base under which clients reach the API, without the path of the facade; "" to have them go on with
+	// what they use.
+	PublicURL string
 }
 
 // Handler serves the Iceberg REST routes.
@@ -90,8 +90,8 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	r.POST(TokenPath, h.issueToken)
 	known := v1.Group("", authenticate)
 	known.GET("/config", wire.Handle(h.config))
-	known.POST(legacySign, wire.DecodePath, h.inCatalog(h.signLegacy))
-	for _, op := range append(h.routes(), h.unlistedRoutes()...) {
+	h.mountLegacySign(known)
+	for _, op := range append(h.routes(), h.signRoutes()...) {
 		path := ginPath(op.path)
 		serve := h.inCatalog(h.once(op))
 		known.Handle(op.method, "/:prefix"+path, wire.DecodePath, serve)

@@ -153,8 +153,7 @@ func (h *Handler) replayCreated(c *gin.Context, s scope, kept models.Idempotency
 	if err != nil {
 		return err
 	}
-	h.answerLoaded(c, view, allSnapshots)
-	return nil
+	return h.answerMade(c, s, ident, view)
 }
 
 func (h *Handler) replayCommit(c *gin.Context, s scope, kept models.IdempotencyKey) error {
@@ -166,7 +165,7 @@ func (h *Handler) replayCommit(c *gin.Context, s scope, kept models.IdempotencyK
 	if err != nil {
 		return err
 	}
-	h.answerCommitted(c, view)
+	answerCommitted(c, view)
 	return nil
 }
 

@@ -121,9 +121,10 @@ func readForm(r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// formDecoded undoes the form encoding that RFC 6749 asks of Basic credentials and that few clients apply.
+// formDecoded undoes the form encoding that RFC 6749 asks of Basic credentials and that few clients apply. Neither id nor
+// secret has a space, so that a plus sign is one that was not encoded.
 func formDecoded(s string) string {
-	if decoded, err := url.QueryUnescape(s); err == nil {
+	if decoded, err := url.PathUnescape(s); err == nil {
 		return decoded
 	}
 	return s

@@ -46,6 +46,7 @@ type planAnswer struct {
 	PlanTasks   []string           `json:"plan-tasks"`
 	Tasks       []scan.Task        `json:"file-scan-tasks"`
 	DeleteFiles []scan.ContentFile `json:"delete-files,omitempty"`
+	Credentials []credentialAnswer `json:"storage-credentials,omitempty"`
 }
 
 // completed is the status of every plan: planning is done when it is answered.
@@ -70,6 +71,28 @@ func (h *Handler) planScan(c *gin.Context, s scope) error {
 	}
 	answer := planOf(plan.Page)
 	answer.Status, answer.PlanID = completed, plan.ID
+	return h.answerPlan(c, s, view, answer)
+}
+
+// answerPlan adds the keys that a client asks for to read the plan's files. To have requests signed it needs what loading the
+// table gave it.
+func (h *Handler) answerPlan(c *gin.Context, s scope, view core.TableView, answer planAnswer) error {
+	ident, err := pathTable(c)
+	if err != nil {
+		return err
+	}
+	use, err := h.Storage.UsePlanned(s.ctx, s.caller, s.cat, view, delegation(c))
+	if err != nil {
+		return err
+	}
+	if use.Choice.Mode == core.Vending {
+		open, err := h.opened(c, s, ident, use)
+		if err != nil {
+			return err
+		}
+		answer.Credentials = credentialAnswers(open.Credentials)
+	}
+	c.Header("Cache-Control", neverStored)
 	return wire.JSON(c, http.StatusOK, answer)
 }
 
@@ -120,7 +143,7 @@ func (h *Handler) pollScan(c *gin.Context, s scope) error {
 	}
 	answer := planOf(plan.Page)
 	answer.Status = completed
-	return wire.JSON(c, http.StatusOK, answer)
+	return h.answerPlan(c, s, view, answer)
 }
 
 func (h *Handler) cancelScan(c *gin.Context, s scope) error {

@@ -60,8 +60,7 @@ func (h *Handler) createTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	h.answerLoaded(c, view, allSnapshots)
-	return nil
+	return h.answerMade(c, s, models.TableIdent{Namespace: levels, Name: in.Name}, view)
 }
 
 func (h *Handler) registerTable(c *gin.Context, s scope) error {
@@ -86,8 +85,7 @@ func (h *Handler) registerTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	h.answerLoaded(c, view, allSnapshots)
-	return nil
+	return h.answerMade(c, s, models.TableIdent{Namespace: levels, Name: in.Name}, view)
 }
 
 func (h *Handler) loadTable(c *gin.Context, s scope) error {
@@ -103,13 +101,22 @@ func (h *Handler) loadTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	if tag := h.etagOf(c, view, mode); matchesETag(c.Request.Header.Values("If-None-Match"), tag) {
+	use, err := h.Storage.UseLoaded(s.ctx, s.caller, s.cat, view, delegation(c))
+	if err != nil {
+		return err
+	}
+	tag := etagOf(view, mode, use)
+	if matchesETag(c.Request.Header.Values("If-None-Match"), tag) {
 		c.Header("ETag", tag)
 		c.Header("Cache-Control", revalidate)
 		c.Status(http.StatusNotModified)
 		return nil
 	}
-	h.answerLoaded(c, view, mode)
+	open, err := h.opened(c, s, ident, use)
+	if err != nil {
+		return err
+	}
+	answerLoaded(c, view, mode, tag, open)
 	return nil
 }
 
@@ -148,7 +155,7 @@ func (h *Handler) unregisterTable(c *gin.Context, s scope) error {
 	if err != nil {
 		return err
 	}
-	h.answerCommitted(c, view)
+	answerCommitted(c, view)
 	return nil
 }
 

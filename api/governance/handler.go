@@ -16,7 +16,9 @@ type Deps struct {
 	Records   Records
 	Drops     Drops
 	Metrics   Metrics
-	Explainer Explainer // nil: /access is not served
+	Explainer Explainer      // nil: /access is not served
+	Storage   Storage        // nil: storage secrets and validation are not served
+	Accesses  StorageRecords // nil: /storage-access is not served
 	Now       func() time.Time
 }
 
@@ -47,8 +49,19 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g.GET("/dropped-tables", takes(h.listDropped, "catalog", "state", "limit", "after"))
 	g.POST("/dropped-tables/:id/undrop", takes(h.undropTable))
 	g.POST("/dropped-tables/:id/forget", takes(h.forgetTable))
+	g.GET("/namespaces/:ref/default-write-policy", takes(h.showNamespacePolicy))
 	g.PUT("/namespaces/:ref/default-write-policy", takes(h.setNamespacePolicy))
+	g.GET("/catalogs/:ref/default-write-policy", takes(h.showCatalogPolicy))
 	g.PUT("/catalogs/:ref/default-write-policy", takes(h.setCatalogPolicy))
+
+	if h.Storage != nil {
+		g.PUT("/catalogs/:ref/storage-secrets", takes(h.setStorageSecrets))
+		g.DELETE("/catalogs/:ref/storage-secrets", takes(h.removeStorageSecrets))
+		g.POST("/catalogs/:ref/storage/validate", takes(h.validateStorage))
+	}
+	if h.Accesses != nil {
+		g.GET("/storage-access", takes(h.listStorageAccess, "table", "limit", "after"))
+	}
 
 	g.GET("/commits", takes(h.listCommits, "table", "limit", "after"))
 	g.GET("/audit", takes(h.listAudit, "type", "table", "principal", "catalog", "since", "limit", "after"))

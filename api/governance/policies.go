@@ -13,8 +13,9 @@ import (
 )
 
 type defaultPolicyAnswer struct {
-	Ref    string             `json:"ref"`
-	Policy models.WritePolicy `json:"policy"`
+	Ref       string             `json:"ref"`
+	Policy    models.WritePolicy `json:"policy"`
+	Inherited bool               `json:"inherited"` // it is that of what the namespace lies in
 }
 
 func (h *Handler) setWritePolicy(c *gin.Context) error {
@@ -27,19 +28,62 @@ func (h *Handler) setWritePolicy(c *gin.Context) error {
 }
 
 func (h *Handler) setNamespacePolicy(c *gin.Context) error {
-	ref := c.Param("ref")
-	if !strings.Contains(ref, ".") {
-		return fault.New(fault.Invalid, "Name the namespace as catalog.namespace; for a catalog use catalogs/%s/default-write-policy.", ref)
+	ref, err := namespaceRef(c)
+	if err != nil {
+		return err
 	}
 	return h.setDefaultPolicy(c, ref)
 }
 
 func (h *Handler) setCatalogPolicy(c *gin.Context) error {
-	ref := c.Param("ref")
-	if strings.Contains(ref, ".") {
-		return fault.New(fault.Invalid, "%q is not a catalog's name; for a namespace use namespaces/%s/default-write-policy.", ref, ref)
+	ref, err := catalogRef(c)
+	if err != nil {
+		return err
 	}
 	return h.setDefaultPolicy(c, ref)
+}
+
+func (h *Handler) showNamespacePolicy(c *gin.Context) error {
+	ref, err := namespaceRef(c)
+	if err != nil {
+		return err
+	}
+	return h.showDefaultPolicy(c, ref)
+}
+
+func (h *Handler) showCatalogPolicy(c *gin.Context) error {
+	ref, err := catalogRef(c)
+	if err != nil {
+		return err
+	}
+	return h.showDefaultPolicy(c, ref)
+}
+
+// refSeparators are what joins a catalog and the levels of a namespace.
+const refSeparators = ".\x1f"
+
+func namespaceRef(c *gin.Context) (string, error) {
+	ref := c.Param("ref")
+	if !strings.ContainsAny(ref, refSeparators) {
+		return "", fault.New(fault.Invalid, "Name the namespace as catalog.namespace; for a catalog use catalogs/%s/default-write-policy.", ref)
+	}
+	return ref, nil
+}
+
+func catalogRef(c *gin.Context) (string, error) {
+	ref := c.Param("ref")
+	if strings.ContainsAny(ref, refSeparators) {
+		return "", fault.New(fault.Invalid, "%q is not a catalog's name; for a namespace use namespaces/%s/default-write-policy.", ref, ref)
+	}
+	return ref, nil
+}
+
+func (h *Handler) showDefaultPolicy(c *gin.Context, ref string) error {
+	p, err := h.Policies.DefaultWritePolicy(c.Request.Context(), wire.Caller(c), ref)
+	if err != nil {
+		return err
+	}
+	return wire.JSON(c, http.StatusOK, defaultPolicyAnswer{Ref: ref, Policy: p.Policy, Inherited: p.Inherited})
 }
 
 func (h *Handler) setDefaultPolicy(c *gin.Context, ref string) error {

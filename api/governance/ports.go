@@ -25,6 +25,8 @@ type Tokens interface {
 // Policies sets what governance says of tables and of new ones.
 type Policies interface {
 	SetWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) (models.TableState, error)
+	// DefaultWritePolicy takes a catalog's name, or a namespace as catalog.level.level.
+	DefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string) (core.DefaultPolicy, error)
 	// SetDefaultWritePolicy takes a catalog's name, or a namespace as catalog.level.level.
 	SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error
 	SetGovernance(ctx context.Context, caller policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error)
@@ -61,4 +63,18 @@ type Records interface {
 	// Commits gives ledger rows, newest first, of the table ref; "" for every table.
 	Commits(ctx context.Context, caller policy.Caller, ref string, filter models.CommitFilter) ([]core.CommitView, error)
 	AuditEvents(ctx context.Context, caller policy.Caller, filter models.AuditFilter) ([]models.AuditEvent, error)
+}
+
+// Storage administers how catalogs' object stores are reached.
+type Storage interface {
+	SetStorageSecrets(ctx context.Context, caller policy.Caller, catalog string, secrets models.StorageSecrets) error
+	RemoveStorageSecrets(ctx context.Context, caller policy.Caller, catalog string) error
+	// ValidateStorage says of each step how it went.
+	ValidateStorage(ctx context.Context, caller policy.Caller, catalog string) ([]models.StorageStep, error)
+}
+
+// StorageRecords tells who reaches the files of tables and how.
+type StorageRecords interface {
+	// StorageRecords gives records of the table ref, "" for every table, in an order of their own.
+	StorageRecords(ctx context.Context, caller policy.Caller, ref string, f models.StorageRecordFilter) ([]models.NamedStorageRecord, error)
 }

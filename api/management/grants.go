@@ -151,5 +151,8 @@ func readLevels(f *wire.Fields) []string {
 	if slices.Contains(levels, "") {
 		f.Fail("namespace", "must have no empty level")
 	}
+	if slices.ContainsFunc(levels, func(l string) bool { return strings.Contains(l, "\x1f") }) { // it would be two of them
+		f.Fail("namespace", "must have no level with a unit separator")
+	}
 	return levels
 }

@@ -17,13 +17,13 @@ func Origin(c *gin.Context) policy.Origin {
 	return policy.Origin{RequestID: c.Writer.Header().Get(RequestIDHeader), Address: c.ClientIP(), Client: client(c.Request)}
 }
 
-// client names the client's software, cut to a length that is fit to be stored.
+// client names the client's software, without secrets that were put there and cut to a length that is fit to be stored.
 func client(r *http.Request) string {
 	const longest = 256
 	name := r.Header.Get("X-Client-Version")
 	if name == "" {
 		name = r.UserAgent()
 	}
-	name = strings.ToValidUTF8(name, "?")
+	name = Scrubbed(strings.ToValidUTF8(name, "?"))
 	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }

@@ -29,6 +29,7 @@ type bootstrapFile struct {
 	ConsoleURI      string `json:"consoleUri"`
 	TemporalAddress string `json:"temporalAddress"`
 	TemporalUIURI   string `json:"temporalUiUri"`
+	S3Endpoint      string `json:"s3Endpoint,omitempty"` // of the local warehouse
 	Catalog         string `json:"catalog"`
 	Principal       string `json:"principal"`
 	rootCredentials

@@ -16,7 +16,8 @@ const baseLocationProperty = "default-base-location"
 func (c *cli) catalogsCommand() *cobra.Command {
 	return group("catalogs", "Make, show, change and delete catalogs",
 		c.catalogsCreateCommand(), c.catalogsDeleteCommand(), c.catalogsGetCommand(), c.catalogsListCommand(),
-		c.catalogsUpdateCommand(), c.catalogsSummarizeCommand())
+		c.catalogsUpdateCommand(), c.catalogsSummarizeCommand(),
+		c.catalogsValidateCommand(), c.catalogsSetSecretsCommand())
 }
 
 func (c *cli) catalogsCreateCommand() *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +11,7 @@ import (
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/config"
 	"github.com/sluice-data/sluice/internal/idempotency"
+	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/store"
@@ -25,51 +25,32 @@ const metadataCache = 64 << 20
 
 // base is what every server command has: settings, rows, files, and how to tell about itself.
 type base struct {
-	cfg     *config.Config
-	log     *slog.Logger
-	metrics *prometheus.Registry
-	store   *store.Store
-	files   *objects.Router
-	roots   []string // of the warehouses, as URIs
-	uiURI   string   // of the Temporal Web UI, "" where none is known
+	cfg      *config.Config
+	log      *slog.Logger
+	metrics  *prometheus.Registry
+	store    *store.Store
+	files    *objects.Router
+	profiles *objects.Profiles
+	roots    []string // of the warehouses, as URIs
+	uiURI    string   // of the Temporal Web UI, "" where none is known
 }
 
-// openBase opens database and object store as configured.
-func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databaseURL string, warehouses []string) (*base, error) {
-	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild()), roots: warehouses}
+// openBase opens the database and what is in it about stores. It takes the warehouse over: closing the base closes it.
+func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databaseURL string, w warehouse, r *keyring.Ring) (*base, error) {
+	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild()), roots: w.roots, files: w.files}
 	var err error
 	b.store, err = store.Open(ctx, store.Config{URL: databaseURL, MaxConns: cfg.Database.MaxConns, Logger: log})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, w.files.Close())
 	}
-	if b.files, err = openFiles(ctx, cfg, warehouses); err != nil {
-		return nil, errors.Join(err, b.store.Close())
+	if err := b.openProfiles(w, r); err != nil {
+		return nil, errors.Join(err, w.files.Close(), b.store.Close())
 	}
 	return b, nil
 }
 
-func openFiles(ctx context.Context, cfg *config.Config, warehouses []string) (*objects.Router, error) {
-	s := cfg.Storage
-	return objects.Open(ctx, objects.Config{Roots: warehouses, S3: objects.S3Config{
-		Endpoint: s.S3Endpoint, Region: s.S3Region, PathStyle: s.S3PathStyle,
-		AccessKey: s.S3AccessKey.Reveal(), SecretKey: s.S3SecretKey.Reveal(),
-	}})
-}
-
-// warehouses gives the configured roots as URIs.
-func warehouses(cfg *config.Config) []string {
-	roots := make([]string, len(cfg.Storage.Warehouses))
-	for i, root := range cfg.Storage.Warehouses {
-		if filepath.IsAbs(root) {
-			root = "file://" + root
-		}
-		roots[i] = root
-	}
-	return roots
-}
-
 func (b *base) close() {
-	if err := errors.Join(b.files.Close(), b.store.Close()); err != nil {
+	if err := errors.Join(b.profiles.Close(), b.files.Close(), b.store.Close()); err != nil {
 		b.log.Warn("database or object store did not close cleanly", "error", err)
 	}
 }
@@ -80,7 +61,7 @@ func (b *base) newCatalog(starter *workflows.Starter, waker catalog.Waker) *cata
 	return catalog.New(catalog.Deps{
 		Store: b.store, Reports: b.store, Files: b.files, Locations: objects.Rules{},
 		Inspector:  reconcile.NewInspector(b.files, objects.WithinStrings),
-		Reconciler: reconciler{starter}, Waker: waker,
+		Reconciler: reconciler{starter}, Waker: waker, StorageKeys: b.newStorageKeys(),
 		Logger: b.log, Now: time.Now,
 		Folders: b.files, Existence: b.files, Missing: b.countMissing(),
 		Drops:          catalog.Drops{Grace: b.cfg.Drops.Grace, PurgeAll: b.cfg.Drops.PurgeAll},

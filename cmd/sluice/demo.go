@@ -174,12 +174,13 @@ func (d *demo) mintToken(ctx context.Context) (string, error) {
 }
 
 func (d *demo) showRefusal(ctx context.Context, engine *demoEngine) error {
-	_, err := engine.appendRows(ctx, demoRows)
+	err := engine.setProperty(ctx, "owner", "demo")
 	if err == nil {
 		return errors.New("a commit to a governed table was taken: this is a bug, please report it")
 	}
 	d.report.Refusal = printable(err.Error())
-	d.cli.tell("3. The engine commits an append. The table's policy is %s, so that is refused:\n     %s\n", models.GovernedOnly, d.report.Refusal)
+	d.cli.tell("3. The engine commits a change. The table's policy is %s, so that is refused, and the storage keys that it gets only read:\n     %s\n",
+		models.GovernedOnly, d.report.Refusal)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/rest"
+	_ "github.com/apache/iceberg-go/io/gocloud/s3" // the engine writes to the store with the keys that it was given
 	"github.com/apache/iceberg-go/table"
 )
 
@@ -40,6 +41,20 @@ func (e *demoEngine) createTable(ctx context.Context) error {
 		return fmt.Errorf("the engine cannot make a table: %w", err)
 	}
 	return nil
+}
+
+// setProperty commits a change that writes no data.
+func (e *demoEngine) setProperty(ctx context.Context, key, value string) error {
+	t, err := e.catalog.LoadTable(ctx, e.table)
+	if err != nil {
+		return err
+	}
+	tx := t.NewTransaction()
+	if err := tx.SetProperties(iceberg.Properties{key: value}); err != nil {
+		return err
+	}
+	_, err = tx.Commit(ctx)
+	return err
 }
 
 // appendRows writes a Parquet file and manifests and commits them; it gives the new snapshot's id.

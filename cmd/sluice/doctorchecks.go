@@ -37,13 +37,13 @@ func (c *cli) embeddedDiagnoses() []diagnosis {
 	folder := c.cfg.DataDir
 	running := folderInUse(folder)
 	url := "sqlite://" + filepath.Join(folder, databaseName)
-	roots := warehouses(c.cfg)
-	if absolute, err := filepath.Abs(folder); err == nil && len(roots) == 0 {
-		roots = []string{"file://" + filepath.Join(absolute, "warehouse")}
+	store := configuredStore(c.cfg)
+	if d, err := existingFolder(folder); err == nil && len(store.roots) == 0 {
+		store = localStore(d)
 	}
 	checks := []diagnosis{{"data folder", func(context.Context) finding { return checkFolder(folder, running) }}}
 	if _, err := os.Stat(folder); err == nil {
-		checks = append(checks, c.folderDiagnoses(url, roots)...)
+		checks = append(checks, c.folderDiagnoses(url, store)...)
 	}
 	if running {
 		return append(checks, runningDiagnoses(folder, c.cfg.Temporal.Namespace)...)
@@ -52,7 +52,7 @@ func (c *cli) embeddedDiagnoses() []diagnosis {
 }
 
 // folderDiagnoses look into a data folder that is there.
-func (c *cli) folderDiagnoses(url string, roots []string) []diagnosis {
+func (c *cli) folderDiagnoses(url string, files openable) []diagnosis {
 	folder := c.cfg.DataDir
 	withDatabase := func(check func(context.Context) finding) func(context.Context) finding {
 		return func(ctx context.Context) finding {
@@ -67,8 +67,8 @@ func (c *cli) folderDiagnoses(url string, roots []string) []diagnosis {
 		{"database", withDatabase(func(ctx context.Context) finding {
 			return checkDatabase(ctx, url, "start `sluice serve`, which brings it up to date")
 		})},
-		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, c.cfg, roots) }},
-		{"catalogs", withDatabase(func(ctx context.Context) finding { return checkCatalogs(ctx, url, roots) })},
+		{"warehouse", withDatabase(func(ctx context.Context) finding { return checkWarehouses(ctx, files) })},
+		{"catalogs", withDatabase(func(ctx context.Context) finding { return checkCatalogs(ctx, url, files.roots) })},
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *cli) externalDiagnoses() []diagnosis {
 	checks := []diagnosis{
 		{"database", func(ctx context.Context) finding { return checkDatabase(ctx, url, "run `sluice migrate`") }},
 		{"database clock", func(ctx context.Context) finding { return checkDatabaseClock(ctx, url) }},
-		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, c.cfg, warehouses(c.cfg)) }},
+		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, configuredStore(c.cfg)) }},
 		{"catalogs", func(ctx context.Context) finding { return checkCatalogs(ctx, url, warehouses(c.cfg)) }},
 	}
 	options, err := externalTemporal(c.cfg.Temporal, c.logger())
@@ -200,27 +200,50 @@ func judgeSkew(skew time.Duration, whose string) finding {
 	return well(detail)
 }
 
-func checkWarehouses(ctx context.Context, cfg *config.Config, roots []string) finding {
-	if len(roots) == 0 {
+// openable is where tables may lie, and how to look.
+type openable struct {
+	roots   []string
+	folders []string // behind the local ones of them
+	open    func(ctx context.Context) (*objects.Router, error)
+}
+
+func configuredStore(cfg *config.Config) openable {
+	o := openable{roots: warehouses(cfg)}
+	for _, root := range o.roots {
+		if folder, local := strings.CutPrefix(root, "file://"); local {
+			o.folders = append(o.folders, folder)
+		}
+	}
+	o.open = func(ctx context.Context) (*objects.Router, error) {
+		return objects.Open(ctx, objectsConfig(cfg, o.roots))
+	}
+	return o
+}
+
+func localStore(d *dataFolder) openable {
+	return openable{roots: d.localRoots(), folders: []string{d.bucket(), strings.TrimPrefix(d.warehouse(), "file://")}, open: d.openLocal}
+}
+
+func checkWarehouses(ctx context.Context, o openable) finding {
+	if len(o.roots) == 0 {
 		return broken("no warehouse is configured", "set --warehouse or SLUICE_WAREHOUSE")
 	}
-	for _, root := range roots {
-		folder, local := strings.CutPrefix(root, "file://")
-		if _, err := os.Stat(folder); local && err != nil { // opening it would make it
+	for _, folder := range o.folders {
+		if _, err := os.Stat(folder); err != nil { // opening it would make it
 			return broken("there is no folder "+folder, "bring it back, or correct the warehouse setting; serve, api and worker make an empty one when they start")
 		}
 	}
-	files, err := openFiles(ctx, cfg, roots)
+	files, err := o.open(ctx)
 	if err != nil {
 		return broken(sentence(err), "check the warehouse settings and permissions")
 	}
 	defer func() { _ = files.Close() }()
-	for _, root := range roots {
+	for _, root := range o.roots {
 		if err := objects.Check(ctx, files, root); err != nil {
 			return broken(root+": "+sentence(err), "check that the bucket or folder exists, the s3 settings, and that the keys may put, get, list and delete")
 		}
 	}
-	return well("put, get, list and delete work in " + strings.Join(roots, ", "))
+	return well("put, get, list and delete work in " + strings.Join(o.roots, ", "))
 }
 
 // checkCatalogs tells whether the tables of each catalog lie where files may be.

@@ -89,17 +89,23 @@ func (e *embedded) onStop(f func()) { e.cleanups = append(e.cleanups, f) }
 
 // openStorage opens database and warehouse and makes the root principal in a new one.
 func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, error) {
-	url, roots := cfg.Database.URL.Reveal(), warehouses(cfg)
+	url := cfg.Database.URL.Reveal()
 	if url == "" {
 		url = e.folder.databaseURL()
 	}
-	if len(roots) == 0 {
-		roots = []string{e.folder.warehouse()}
+	open := configuredWarehouse
+	if len(cfg.Storage.Warehouses) == 0 {
+		open = e.localWarehouse
 	}
-	b, err := openBase(ctx, cfg, e.log, url, roots)
+	w, err := open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
+	b, err := openBase(ctx, cfg, e.log, url, w, e.ring)
+	if err != nil {
+		return nil, err
+	}
+	roots := w.roots
 	e.onStop(b.close)
 	if strings.HasPrefix(url, "sqlite") || cfg.Database.Migrate {
 		err = store.Migrate(ctx, b.store)
@@ -178,7 +184,7 @@ func (e *embedded) announce(cfg *config.Config) error {
 		base = strings.TrimRight(cfg.PublicURL, "/")
 	}
 	file := newBootstrapFile(base)
-	file.TemporalAddress, file.TemporalUIURI = e.file.TemporalAddress, e.file.TemporalUIURI
+	file.TemporalAddress, file.TemporalUIURI, file.S3Endpoint = e.file.TemporalAddress, e.file.TemporalUIURI, e.file.S3Endpoint
 	file.Catalog, file.Principal, file.rootCredentials = cfg.Catalog, models.RootPrincipal, e.root.rootCredentials
 	e.file = file
 	return writeJSONFile(e.folder.file(bootstrapName), file)

@@ -58,8 +58,9 @@ func (c *cli) encryptionKeysCommand() *cobra.Command {
 	generate := &cobra.Command{
 		Use:   "generate",
 		Short: "Show a fresh encryption key",
-		Long: "Shows a fresh key for SLUICE_ENCRYPTION_KEYS. To rotate, put it before the ones there are, separated by a comma, in\n" +
-			"every process: the first encrypts, all decrypt.",
+		Long: "Shows a fresh key for SLUICE_ENCRYPTION_KEYS, in which keys are separated by commas: the first encrypts, all decrypt.\n" +
+			"To rotate, put it last in every process and restart each, so that all can read it, and then first. One serve with its\n" +
+			"own encryption.key can have it first at once.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			key := keyring.Generate()

@@ -24,7 +24,15 @@ func (c *cli) openExternal(ctx context.Context) (*base, error) {
 	if err := requireExternal(c.cfg); err != nil {
 		return nil, err
 	}
-	b, err := openBase(ctx, c.cfg, c.logger(), c.cfg.Database.URL.Reveal(), warehouses(c.cfg))
+	r, err := ring(c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	w, err := configuredWarehouse(ctx, c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	b, err := openBase(ctx, c.cfg, c.logger(), c.cfg.Database.URL.Reveal(), w, r)
 	if err != nil {
 		return nil, err
 	}

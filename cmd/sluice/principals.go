@@ -107,7 +107,9 @@ func (c *cli) principalsDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete PRINCIPAL",
 		Short: "Delete a principal; its tokens end at once",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Long: "Deletes PRINCIPAL; its tokens end at once. One that tokens of an external issuer make, by create-principals, is made again\n" +
+			"by the next: disable it instead.",
+		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.change(cmd.Context(), http.MethodDelete, []string{"principals", args[0]}, nil, "Principal %s is deleted", args[0])
 		},
@@ -204,8 +206,9 @@ func (c *cli) principalsResetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reset PRINCIPAL",
 		Short: "Give a principal new credentials; the old ones and its access tokens end at once",
-		Long:  "Gives PRINCIPAL a new client secret and shows it, once. What it had before is good for nothing.",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Long: "Gives PRINCIPAL a new client secret and shows it, once. The secrets and access tokens that it had are good for nothing;\n" +
+			"its engine tokens stay, until `sluice tokens revoke`.",
+		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var body entity
 			for member, value := range map[string]string{"clientId": id, "clientSecret": secret} {

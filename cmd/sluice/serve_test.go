@@ -28,7 +28,7 @@ func TestServeIsReadyStopsAndKeepsItsState(t *testing.T) {
 	raw := readJSON(t, filepath.Join(folder, bootstrapName))
 	assert.ElementsMatch(t, []string{
 		"catalogUri", "managementUri", "governanceUri", "dataUri", "consoleUri", "temporalAddress", "temporalUiUri",
-		"catalog", "principal", "clientId", "clientSecret", "token",
+		"s3Endpoint", "catalog", "principal", "clientId", "clientSecret", "token",
 	}, slices.Collect(maps.Keys(raw)))
 	for key, value := range raw {
 		assert.NotEmpty(t, value, key)
@@ -212,7 +212,7 @@ func TestSecondSignalEndsServeAtOnce(t *testing.T) {
 func TestAMovedFolderIsSaid(t *testing.T) {
 	t.Parallel()
 	old := filepath.Join(t.TempDir(), "data")
-	p, _ := startServe(t, old)
+	p, _ := startServe(t, old, "--s3-gateway-port", "-1")
 	p.stopServe()
 	moved := filepath.Join(t.TempDir(), "elsewhere")
 	require.NoError(t, os.Rename(old, moved))

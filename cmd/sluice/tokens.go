@@ -80,8 +80,9 @@ func (c *cli) tokensRevokeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "End a token at once",
-		Long:  "Ends the engine token ID at once. ID is what `tokens mint` showed and `tokens list` shows, not the token itself.",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Long: "Ends the engine or access token ID at once. ID is what `tokens mint` showed and `tokens list` shows, or `whoami` and the audit,\n" +
+			"not the token itself. A token of an external issuer cannot be revoked: disable its principal.",
+		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			api, err := c.client()
 			if err != nil {

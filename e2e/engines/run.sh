@@ -1,41 +1,109 @@
 #!/usr/bin/env bash
-# run.sh [duckdb] [spark] [grants]: the engines' smokes against a running sluice, by default all, one after the other. grants is Spark
-# as a principal that may do little; with SOAK_SECONDS it goes on that long with access tokens of two minutes. The first run of an
-# engine installs it; see install.sh. Needs Go besides. See ../lib.sh for settings.
-# Exits non-zero when anything failed.
+# run.sh [ENGINE…]: engines against a running sluice, by default all, one after the other, each against a serve of its own.
+# DELEGATION says how they come to their files: vended-credentials by default, remote-signing, or none, which is a local folder.
+#
+#   pyiceberg  reads and writes as a notebook does
+#   duckdb     SQL, by OAuth2
+#   spark      batch, merge, maintenance, streaming, and a stream that is killed and goes on from its checkpoint; with Kafka
+#   flink      batch and streaming, inserts and upserts that are killed and go on from a checkpoint; with Kafka
+#   connect    Kafka Connect's sink, whose worker is killed and started again
+#   grants     Spark as a principal that may do little; with SOAK_SECONDS it goes on that long with access tokens of two minutes
+#   refresh    writes of three minutes with keys of one minute, by Spark and PyIceberg
+#
+# The first run of an engine installs it; see install.sh. Needs Go besides. See ../lib.sh for settings. Exits non-zero when anything failed.
 set -euo pipefail
 e2e=$(cd "$(dirname "$0")/.." && pwd)
+if [ $# -ne 1 ]; then
+  failed=0
+  if [ $# -eq 0 ]; then set -- pyiceberg duckdb spark flink connect grants refresh; fi
+  for engine in "$@"; do "$0" "$engine" || failed=1; done
+  exit "$failed"
+fi
+engine=$1
+export DELEGATION=${DELEGATION:-vended-credentials}
+case $engine in
+  pyiceberg) needs="pyiceberg" ;;
+  duckdb) needs="duckdb" ;;
+  spark) needs="spark kafka" ;;
+  grants) needs="spark" ;;
+  flink) needs="flink kafka" ;;
+  connect) needs="connect kafka pyiceberg" ;;
+  refresh) needs="spark pyiceberg" ;;
+  *) echo "unknown engine $engine" >&2; exit 2 ;;
+esac
+case $engine/$DELEGATION in
+  */none | */vended-credentials | */remote-signing) ;;
+  *) echo "unknown DELEGATION $DELEGATION" >&2; exit 2 ;;
+esac
+case $engine/$DELEGATION in
+  duckdb/remote-signing) echo "SKIP engines duckdb: it cannot have requests signed"; exit 0 ;;
+  refresh/none) echo "SKIP engines refresh: a folder has no keys that end"; exit 0 ;;
+esac
 cd "$e2e"
 . ./lib.sh
-export ENGINES_HOME=${ENGINES_HOME:-$e2e/engines/.engines} PYTHONPATH=$e2e/pyiceberg
+. engines/broker.sh
+export ENGINES_HOME=${ENGINES_HOME:-$e2e/engines/.engines} PYTHONPATH=$e2e/pyiceberg:$e2e/engines ENGINE_WORK=$work/engine
+export SPARK_JARS_DIR=$ENGINES_HOME/spark-4.1/lib SPARK_LOCAL_IP=127.0.0.1 FLINK_HOME=$ENGINES_HOME/flink-1.20
+export AWS_EC2_METADATA_DISABLED=true AWS_REGION=us-east-1
+if [ "$DELEGATION" = remote-signing ]; then export PYICEBERG_MAX_WORKERS=1; fi # it signs from several threads without a lock
+mkdir -p "$ENGINE_WORK"
 
-duckdb() { "$ENGINES_HOME/duckdb-1.5/bin/python" engines/duckdb/smoke.py; }
-spark() { on_spark smoke; }
+installed() {
+  case $1 in
+    duckdb) [ -x "$ENGINES_HOME/duckdb-1.5/bin/python" ] ;;
+    pyiceberg) [ -x "$ENGINES_HOME/pyiceberg/bin/python" ] ;;
+    spark) [ -x "$ENGINES_HOME/spark-4.1/venv/bin/python" ] && compgen -G "$SPARK_JARS_DIR/iceberg-aws-bundle-*" >/dev/null ;;
+    flink) [ -d "$FLINK_HOME/lib" ] ;;
+    kafka) [ -d "$ENGINES_HOME/kafka/lib" ] ;;
+    connect) [ -d "$ENGINES_HOME/kafka-connect/worker/lib" ] && [ -d "$ENGINES_HOME/kafka-connect/plugins" ] ;;
+  esac
+}
+for part in $needs; do installed "$part" || engines/install.sh "$part"; done
+
+# python VENV SCRIPT: in a folder of its own, because Spark leaves files where it runs.
+python() { (cd "$ENGINE_WORK" && "$ENGINES_HOME/$1/bin/python" -W ignore "$e2e/$2" 2>"$work/$engine.err") || { tail -n 5 "$work/$engine.err"; return 1; }; }
+pyiceberg() { python pyiceberg pyiceberg/smoke.py; }
+duckdb() { python duckdb-1.5 engines/duckdb/smoke.py; }
+spark() {
+  local failed=0
+  start_broker
+  python spark-4.1/venv engines/spark/smoke.py || failed=1
+  python spark-4.1/venv engines/spark/restart.py || failed=1
+  return "$failed"
+}
 grants() {
-  on_spark grants || return 1
+  python spark-4.1/venv engines/spark/grants.py || return 1
   # No client saw a 401: tokens were renewed before they expired.
   ! grep -E '"msg":"request".*"status":401' "$work/serve.log"
 }
-on_spark() {
-  export SPARK_JARS_DIR=$ENGINES_HOME/spark-4.1/lib SPARK_WORK=$work/$1 SPARK_LOCAL_IP=127.0.0.1
-  mkdir -p "$SPARK_WORK"
-  (cd "$SPARK_WORK" && "$ENGINES_HOME/spark-4.1/venv/bin/python" "$e2e/engines/spark/$1.py" 2>spark.err) || { tail -n 5 "$SPARK_WORK/spark.err"; return 1; }
+flink() {
+  start_broker
+  javac -nowarn -proc:none -d "$ENGINE_WORK/classes" -cp "$FLINK_HOME/lib/*" engines/flink/src/sluice/*.java
+  python3 -W ignore engines/flink/smoke.py
 }
-python_of() { case $1 in duckdb) echo "$ENGINES_HOME/duckdb-1.5/bin/python" ;; spark | grants) echo "$ENGINES_HOME/spark-4.1/venv/bin/python" ;; esac; }
+connect() {
+  start_broker
+  python pyiceberg engines/connect/smoke.py
+}
+refresh() {
+  local failed=0
+  python spark-4.1/venv engines/spark/long.py || failed=1
+  python pyiceberg engines/pyiceberg/long.py || failed=1
+  return "$failed"
+}
 
-if [ $# -eq 0 ]; then set -- duckdb spark grants; fi
-for engine in "$@"; do
-  case $engine in duckdb | spark | grants) ;; *) echo "unknown engine $engine: duckdb, spark or grants" >&2; exit 2 ;; esac
-  [ -x "$(python_of "$engine")" ] || engines/install.sh "${engine/grants/spark}"
-done
-
-serve --access-token-lifetime 2m
+flags=(--access-token-lifetime 2m)
+if [ "$engine" = refresh ]; then flags+=(--credential-lifetime 1m); fi
+echo "== $engine, $DELEGATION"
+serve "${flags[@]}"
 default_policy open_full
 failed=0
-for engine in "$@"; do
-  echo "== $engine"
-  if "$engine"; then echo "PASS engines $engine"; else echo "FAIL engines $engine"; failed=1; fi
-done
+"$engine" || failed=1
 stop || failed=1
-if [ "$failed" != 0 ]; then grep -E '"level":"(WARN|ERROR)"' "$work/serve.log" | tail -n 20 || true; fi
+if [ "$failed" = 0 ]; then
+  echo "PASS engines $engine $DELEGATION"
+else
+  echo "FAIL engines $engine $DELEGATION"
+  grep -E '"level":"(WARN|ERROR)"' "$work/serve.log" | tail -n 20 || true
+fi
 exit "$failed"

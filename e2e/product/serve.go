@@ -29,7 +29,10 @@ func Serve(binary, folder, log string, env []string, args ...string) (*Process, 
 	if err := os.Remove(bootstrapFile(folder)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	all := append([]string{"serve", "--data", folder, "--listen", "127.0.0.1:0", "--temporal-port", "0", "--ui-port", "0"}, args...)
+	// Writers here make their files themselves, so the warehouse is a folder.
+	all := append([]string{
+		"serve", "--data", folder, "--listen", "127.0.0.1:0", "--temporal-port", "0", "--ui-port", "0", "--warehouse", filepath.Join(folder, "warehouse"),
+	}, args...)
 	return Start(binary, env, log, all...)
 }
 

@@ -77,12 +77,13 @@ def mint(can_write, expires_in="1h"):
 
 
 def catalog(token=None, **more):
-    """A PyIceberg catalog with an engine token, root's own by default, and local files without vended keys."""
+    """A PyIceberg catalog with an engine token, root's own by default, or with a credential."""
     from pyiceberg.catalog import load_catalog  # here, because other engines' checks use this file without PyIceberg
-    props = {"type": "rest", "uri": BOOT["catalogUri"], "warehouse": BOOT["catalog"],
-             "header.X-Iceberg-Access-Delegation": ""}
-    if "credential" not in more:
-        props["token"] = token or BOOT["token"]
+
+    from connection import properties
+    props = properties("pyiceberg", token or BOOT["token"])
+    if "credential" in more:
+        del props["token"]
     props.update(more)
     return load_catalog("sluice", **props)
 
@@ -113,6 +114,36 @@ def reconciled(uuid):
     for e in listing("/audit", type="table.external_commit_reconciled", table=uuid):
         events.setdefault(e["snapshotId"], []).append(e)
     return events
+
+
+def governed(ref, within=120):
+    """Checks that every commit of a table is reconciled, each with one event. It gives the table and how many there are."""
+    found = settled(ref, within)
+    commits = [c["snapshotId"] for c in listing("/commits", table=found["uuid"])]
+    events = reconciled(found["uuid"])
+    odd = {s: len(events.get(s, [])) for s in {*commits, *events} if len(events.get(s, [])) != 1}
+    if odd or len(set(commits)) != len(commits) or set(commits) != set(events):
+        raise AssertionError(f"{len(commits)} commits, {len(events)} with events; not one event each: {odd}")
+    return found, len(commits)
+
+
+def tables_of(namespace):
+    """The refs of a namespace's tables."""
+    found = call("GET", f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces/{quoted(namespace)}/tables")
+    return [f"{BOOT['catalog']}.{namespace}.{t['name']}" for t in found["identifiers"]]
+
+
+def all_governed(namespace, within=120):
+    """Checks the same of all tables of a namespace."""
+    counts = {ref.rsplit(".", 1)[-1]: governed(ref, within)[1] for ref in tables_of(namespace)}
+    return f"{sum(counts.values())} commits of {len(counts)} tables, one event each, none pending"
+
+
+def drop_all(namespace):
+    base = f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces/{quoted(namespace)}"
+    for t in call("GET", f"{base}/tables")["identifiers"]:
+        call("DELETE", f"{base}/tables/{quoted(t['name'])}")
+    call("DELETE", base)
 
 
 def refused(error, fn, *words):

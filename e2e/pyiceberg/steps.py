@@ -6,17 +6,11 @@ import traceback
 
 
 class Settings:
-    uri = os.environ.get("CATALOG_URI", "http://127.0.0.1:18281/api/catalog").rstrip("/")
-    warehouse = os.environ.get("WAREHOUSE", "wh")
-    credential = os.environ.get("CREDENTIAL", "")
-    token = os.environ.get("TOKEN", "")
-    oauth_uri = os.environ.get("OAUTH_URI") or uri + "/v1/oauth/tokens"
-    scope = os.environ.get("SCOPE", "PRINCIPAL_ROLE:ALL")
+    uri = os.environ.get("CATALOG_URI", "http://127.0.0.1:8181/api/catalog").rstrip("/")
+    warehouse = os.environ.get("WAREHOUSE", "main")
+    oauth_uri = uri + "/v1/oauth/tokens"
+    scope = "PRINCIPAL_ROLE:ALL"
     delegation = os.environ.get("DELEGATION", "none")
-    s3_endpoint = os.environ.get("S3_ENDPOINT", "")
-    s3_region = os.environ.get("S3_REGION", "us-east-1")
-    s3_access_key = os.environ.get("S3_ACCESS_KEY", "")
-    s3_secret_key = os.environ.get("S3_SECRET_KEY", "")
 
     @classmethod
     def namespace(cls, engine):

@@ -73,7 +73,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string) (policy
 	}
 	issuer, signed := issuerOf(bearer)
 	if signed && issuer != a.keys.settings.Issuer {
-		return a.outsider(ctx, version, bearer)
+		caller, err := a.outsider(ctx, version, bearer)
+		caller.AsOf = version
+		return caller, err
 	}
 	h, err := a.live(ctx, version, bearer)
 	if err != nil {
@@ -83,7 +85,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string) (policy
 		// When a token was last used is advice for people; a request must not fail for it.
 		_ = a.store.TouchToken(ctx, h.token.ID, a.now().Truncate(touchEvery))
 	}
-	return h.caller, nil
+	caller := h.caller
+	caller.AsOf = version
+	return caller, nil
 }
 
 // live finds whose a token of ours is that opens something: neither expired nor revoked, of a principal who is there and

@@ -133,7 +133,7 @@ func (a *Authenticator) welcome(ctx context.Context, ext External) (models.Princ
 	}
 	if !nameable(ext.Principal) {
 		return models.Principal{}, fault.New(fault.Unauthenticated,
-			"The name of the principal that the token is of cannot be one here: names are 1 to %d characters long, without control characters, and do not begin with SYSTEM$.", maxName)
+			"The name of the principal that the token is of cannot be one here: names are 1 to %d characters long, without control characters, do not begin with SYSTEM$, and are not %q, a dot or two.", maxName, platformName)
 	}
 	now := a.now()
 	p := models.Principal{
@@ -147,11 +147,18 @@ func (a *Authenticator) welcome(ctx context.Context, ext External) (models.Princ
 	return models.Principal{}, err
 }
 
-// maxName is the longest name of a principal, in characters.
-const maxName = 256
+const (
+	// maxName is the longest name of a principal, in characters.
+	maxName = 256
+	// platformName is whom the audit names for what Sluice does by itself.
+	platformName = "sluice"
+)
 
 func nameable(name string) bool {
 	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		return false
+	}
+	if name == platformName || name == "." || name == ".." { // nor may principals that are made by hand be called so
 		return false
 	}
 	return !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(name)), "SYSTEM$")

@@ -19,6 +19,7 @@ const (
 	grantTokenExchange     = "urn:ietf:params:oauth:grant-type:token-exchange"
 	typeAccessToken        = "urn:ietf:params:oauth:token-type:access_token"
 	pruneEvery             = 10 * time.Minute
+	issueTries             = 4
 )
 
 // OAuth is the token endpoint: it trades client credentials, or a live token, for a short-lived access token, a JWT.
@@ -39,12 +40,23 @@ func NewOAuth(store Store, auth *Authenticator, now func() time.Time) *OAuth {
 	return &OAuth{store: store, auth: auth, keys: auth.keys, now: now}
 }
 
-// IssueAccessToken answers a token request; refusals are *OAuthError.
+// IssueAccessToken answers a token request; refusals are *OAuthError. A request whose principal is changed while it is
+// served is judged anew: what it came with may be good for nothing by then.
 func (o *OAuth) IssueAccessToken(ctx context.Context, in GrantRequest) (AccessGrant, error) {
 	asked, err := askedRoles(in.Scope)
 	if err != nil {
 		return AccessGrant{}, err
 	}
+	for range issueTries {
+		grant, err := o.grant(ctx, in, asked)
+		if !fault.Is(err, fault.Conflict) {
+			return grant, err
+		}
+	}
+	return AccessGrant{}, fault.New(fault.Unavailable, "The principal is being changed all the time. Ask again.")
+}
+
+func (o *OAuth) grant(ctx context.Context, in GrantRequest, asked []string) (AccessGrant, error) {
 	switch in.GrantType {
 	case grantClientCredentials:
 		return o.clientCredentials(ctx, in, asked)
@@ -109,7 +121,7 @@ func (o *OAuth) issue(ctx context.Context, in GrantRequest, p models.Principal, 
 	}
 	event := auditEvent(policy.Caller{Principal: p.Name, TokenID: id, Origin: in.Origin}, models.AuditTokenMinted, "", now,
 		map[string]any{"tokenId": id, "kind": token.Kind, "scope": within.scope})
-	if err := o.store.CreateToken(ctx, token, event); err != nil {
+	if err := o.store.IssueToken(ctx, token, p.Version, event); err != nil {
 		return AccessGrant{}, err
 	}
 	return accessGrant(bearer, within.scope, lifetime), nil

@@ -70,6 +70,8 @@ func TestOutsiders(t *testing.T) {
 		"no such principal":                {access.External{Principal: "nobody"}, "", "no principal \"nobody\""},
 		"one that may be made":             {access.External{Principal: "new", CreatePrincipal: true, Roles: []string{"federated", "readers"}}, "d", ""},
 		"a name that cannot be":            {access.External{Principal: " system$x", CreatePrincipal: true}, "", "cannot be one"},
+		"the platform's own name":          {access.External{Principal: "sluice", CreatePrincipal: true}, "", "cannot be one"},
+		"a name that no URL has":           {access.External{Principal: "..", CreatePrincipal: true}, "", "cannot be one"},
 		"a name with a line feed":          {access.External{Principal: "a\nb", CreatePrincipal: true}, "", "cannot be one"},
 		"a name that is too long":          {access.External{Principal: strings.Repeat("x", 257), CreatePrincipal: true}, "", "cannot be one"},
 		"expired":                          {access.External{Principal: "job", ExpiresAt: d.now}, "", "expired"},

@@ -27,6 +27,9 @@ type Store interface {
 	GrantsOfRoles(ctx context.Context, principalRoleIDs []string) ([]policy.Grant, error)
 
 	CreateToken(ctx context.Context, t models.Token, event models.AuditEvent) error
+	// IssueToken is CreateToken for a token that was asked for by what its principal was at the version; fault.Conflict,
+	// and nothing is added, when the principal is another by now.
+	IssueToken(ctx context.Context, t models.Token, principalVersion int64, event models.AuditEvent) error
 	// Bearer finds a token by its hash, with its principal.
 	Bearer(ctx context.Context, hash string) (Bearer, error)
 	// BearerByID finds a token by its id, with its principal.

@@ -11,6 +11,9 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
+// tokenChunk is how many tokens a list reads at once: most may be others', and a short page must not cost a query for each.
+const tokenChunk = 500
+
 // Tokens mints and lists engine tokens, and revokes tokens of both kinds.
 type Tokens struct {
 	store Store
@@ -21,8 +24,9 @@ type Tokens struct {
 func NewTokens(store Store, now func() time.Time) *Tokens { return &Tokens{store: store, now: now} }
 
 // MintToken makes an engine token and gives its secret, which is not kept. A caller mints for itself, or for others
-// with SERVICE_MANAGE_ACCESS; no token opens or outlives what the token that mints it may, and only one that governs mints.
-// With roles it acts with these alone, each of which must be the principal's.
+// with SERVICE_MANAGE_ACCESS by a token that is bound to no catalog; no token opens or outlives what the token that
+// mints it may, and only one that governs mints. With roles it acts with these alone, each of which must be the
+// principal's.
 func (t *Tokens) MintToken(ctx context.Context, caller policy.Caller, in MintInput) (models.Token, string, error) {
 	if err := mayGovern(caller, "mint tokens"); err != nil {
 		return models.Token{}, "", err
@@ -83,6 +87,9 @@ func (t *Tokens) mintFor(ctx context.Context, caller policy.Caller, name string)
 	if !managesAccess(caller) {
 		return models.Principal{}, fault.New(fault.Forbidden, "Minting a token for principal %s needs the privilege SERVICE_MANAGE_ACCESS.", name)
 	}
+	if caller.CatalogID != "" { // whose principal's right over others it does not carry
+		return models.Principal{}, fault.New(fault.Forbidden, "This token is bound to one catalog and mints for its own principal alone. Use one that is bound to none.")
+	}
 	return t.store.PrincipalByName(ctx, name)
 }
 
@@ -110,8 +117,9 @@ func (t *Tokens) mintOn(ctx context.Context, caller policy.Caller, name string) 
 func (t *Tokens) ListTokens(ctx context.Context, caller policy.Caller, after string, limit int) ([]TokenView, error) {
 	names := newNames(t.store)
 	var views []TokenView
+	chunk := max(limit, tokenChunk)
 	for len(views) < limit {
-		page, err := t.store.ListTokens(ctx, after, limit)
+		page, err := t.store.ListTokens(ctx, after, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +133,7 @@ func (t *Tokens) ListTokens(ctx context.Context, caller policy.Caller, after str
 			}
 			views = append(views, view)
 		}
-		if len(page) < limit {
+		if len(page) < chunk {
 			break
 		}
 	}

@@ -223,7 +223,7 @@ func (s *Service) checkCreated(ctx context.Context, p *plan) error {
 	if err := s.checkFormat(p.at.cat, p.next.FormatVersion()); err != nil {
 		return err
 	}
-	if err := s.checkTableLocation(ctx, p.at, p.next.Location(), ""); err != nil {
+	if err := s.checkTableLocation(ctx, p.at, p.row.Name, p.next.Location(), ""); err != nil {
 		return err
 	}
 	if err := s.checkFreeUUID(ctx, canonicalUUID(p.next.UUID())); err != nil {
@@ -245,7 +245,7 @@ func (s *Service) checkMoves(ctx context.Context, p *plan, c metadata.Changes) e
 		}
 	}
 	if c.LocationChanged {
-		if err := s.checkTableLocation(ctx, p.at, p.next.Location(), p.row.ID); err != nil {
+		if err := s.checkTableLocation(ctx, p.at, p.row.Name, p.next.Location(), p.row.ID); err != nil {
 			return err
 		}
 		// What the properties redirected stayed inside the old location, which another table may take now.

@@ -29,7 +29,7 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 	if row.Location = strings.TrimRight(in.Location, "/"); row.Location == "" {
 		row.Location, check = newLocation(at, in.Name), s.checkNewLocation
 	}
-	if err := check(ctx, at, row.Location, ""); err != nil {
+	if err := check(ctx, at, in.Name, row.Location, ""); err != nil {
 		return TableView{}, err
 	}
 	if err := s.checkPathProperties(row.Location, in.Properties); err != nil {
@@ -46,8 +46,11 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 		return TableView{}, err
 	}
 	if in.Stage {
+		if err := s.stage(ctx, caller, row, doc); err != nil {
+			return TableView{}, err
+		}
 		s.makeFolder(ctx, doc)
-		return TableView{Row: row, Document: doc}, nil
+		return TableView{Row: row, Document: doc, at: at}, nil
 	}
 	if doc, err = s.stamp(doc, row); err != nil {
 		return TableView{}, err
@@ -97,21 +100,15 @@ func (s *Service) newRow(ctx context.Context, at tablePlace, name string) (model
 
 // defaultPolicy is that of the nearest namespace that sets one, else the catalog's.
 func (s *Service) defaultPolicy(ctx context.Context, at tablePlace) (models.WritePolicy, error) {
-	if at.ns.DefaultWritePolicy != nil {
-		return *at.ns.DefaultWritePolicy, nil
-	}
-	if at.ns.ParentKey != "" {
-		chain, err := s.store.NamespacePath(ctx, at.cat.ID, at.ns.ParentKey)
+	chain := []models.Namespace{at.ns}
+	if at.ns.DefaultWritePolicy == nil && at.ns.ParentKey != "" {
+		above, err := s.store.NamespacePath(ctx, at.cat.ID, at.ns.ParentKey)
 		if err != nil {
 			return "", err
 		}
-		for i := len(chain) - 1; i >= 0; i-- {
-			if p := chain[i].DefaultWritePolicy; p != nil {
-				return *p, nil
-			}
-		}
+		chain = above
 	}
-	return at.cat.DefaultWritePolicy, nil
+	return nearestDefault(at.cat, chain), nil
 }
 
 // checkNewProperties refuses reserved properties, but for values that Sluice would stamp itself: a client that
@@ -157,7 +154,7 @@ func (s *Service) insert(ctx context.Context, caller policy.Caller, at tablePlac
 		return TableView{}, tableNameError(err, at.name(row.Name))
 	}
 	s.documents.put(row.MetadataLocation, doc)
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
+	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation, at: at}, nil
 }
 
 // makeFolder makes the metadata folder of a staged table, where the store has folders: DuckDB writes the manifests of

@@ -84,7 +84,7 @@ func (s *Service) govern(
 	if err := caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
-	view, err := s.view(ctx, row)
+	view, err := s.view(ctx, at, row)
 	if err != nil {
 		return models.TableState{}, err
 	}
@@ -105,54 +105,4 @@ func (s *Service) govern(
 		s.log.WarnContext(ctx, "governance properties are not stamped yet", "table", at.ref(row.Name), "error", err)
 	}
 	return s.reports.TableState(ctx, row.ID)
-}
-
-// SetDefaultWritePolicy changes the policy that new tables of a catalog ("main") or a namespace ("main.sales.eu") get.
-// Setting what is set already writes nothing.
-func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error {
-	if err := refuseGoverning(caller, "change governance"); err != nil {
-		return err
-	}
-	name, rest, nested := cutRef(ref)
-	cat, err := s.Resolve(ctx, caller, name)
-	if err != nil {
-		return err
-	}
-	if nested {
-		levels, err := s.levelsOf(ctx, caller, policy.SetDefaultWritePolicy, cat, rest, separatorOf(ref))
-		if err != nil {
-			return err
-		}
-		return s.setNamespaceDefault(ctx, caller, cat, levels, p)
-	}
-	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
-		return err
-	}
-	if cat.DefaultWritePolicy == p {
-		return nil
-	}
-	event := s.event(caller, models.AuditDefaultPolicyChanged, cat, map[string]any{"from": cat.DefaultWritePolicy, "to": p})
-	cat.DefaultWritePolicy, cat.UpdatedAt = p, s.now()
-	return s.store.UpdateCatalog(ctx, cat, event)
-}
-
-func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, p models.WritePolicy) error {
-	chain, path, err := s.namespaceChain(ctx, caller, cat, levels, policy.SetDefaultWritePolicy)
-	if fault.Is(err, fault.NotFound) {
-		return reworded(err, fault.Namespace, "Namespace does not exist: %s.%s", cat.Name, models.KeyOf(levels))
-	}
-	if err != nil {
-		return err
-	}
-	ns := chain[len(chain)-1]
-	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, path, "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
-		return err
-	}
-	if ns.DefaultWritePolicy != nil && *ns.DefaultWritePolicy == p {
-		return nil
-	}
-	// From null: the namespace had none of its own.
-	event := s.namespaceEvent(caller, models.AuditDefaultPolicyChanged, cat, ns.Key, map[string]any{"from": ns.DefaultWritePolicy, "to": p})
-	ns.DefaultWritePolicy, ns.UpdatedAt = &p, s.now()
-	return s.store.UpdateNamespace(ctx, ns, event)
 }

@@ -94,7 +94,7 @@ func (h *harness) granted(id string, within []string, privileges ...models.Privi
 	for _, p := range privileges {
 		grants = append(grants, policy.Grant{ObjectID: id, Privilege: p, Within: within})
 	}
-	return policy.Caller{Principal: "job", PrincipalID: "p-job", TokenID: "t-job", EngineToken: true, CanGovern: true, Held: policy.NewHeld(nil, grants)}
+	return policy.Caller{Principal: "job", PrincipalID: "p-job", TokenID: "t-job", EngineToken: true, CanGovern: true, Clearance: models.Internal, Held: policy.NewHeld(nil, grants)}
 }
 
 func ident(name string) models.TableIdent {

@@ -20,8 +20,13 @@ type Locations interface {
 }
 
 // pathProperties name folders that engines write a table's files to instead of its location.
-func pathProperties() [4]string {
-	return [...]string{"write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path"}
+func pathProperties() []string {
+	return append(dataPathProperties(), "write.metadata.path")
+}
+
+// dataPathProperties are those of pathProperties that data files go by.
+func dataPathProperties() []string {
+	return []string{"write.data.path", "write.object-storage.path", "write.folder-storage.path"}
 }
 
 // newLocation is where a table of the name goes: always a fresh folder, so that a dropped table's late writer can
@@ -86,31 +91,35 @@ func (s *Service) checkOthers(ctx context.Context, cat models.Catalog, own, loca
 
 // checkNewLocation checks a folder that Sluice chose for a table, below that of its namespace: another catalog may have been
 // made there since, or another table.
-func (s *Service) checkNewLocation(ctx context.Context, at tablePlace, location, selfID string) error {
+func (s *Service) checkNewLocation(ctx context.Context, at tablePlace, name, location, selfID string) error {
 	if err := s.checkOwn(ctx, at.cat, location); err != nil {
 		return err
 	}
-	return s.checkFree(ctx, at, location, selfID)
+	return s.checkFree(ctx, at, name, location, selfID)
 }
 
-// checkTableLocation keeps a table inside its catalog and apart from every other table and view; selfID is its own row, if any.
-func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, location, selfID string) error {
+// checkTableLocation keeps a table of the name inside its catalog and apart from every other table and view; selfID is its
+// own row, if any.
+func (s *Service) checkTableLocation(ctx context.Context, at tablePlace, name, location, selfID string) error {
 	if err := s.checkOwn(ctx, at.cat, location); err != nil {
 		return err
 	}
 	if err := s.checkFolder(ctx, at, location); err != nil {
 		return err
 	}
-	return s.checkFree(ctx, at, location, selfID)
+	return s.checkFree(ctx, at, name, location, selfID)
 }
 
-// checkFree keeps a table apart from every other table and view.
-func (s *Service) checkFree(ctx context.Context, at tablePlace, location, selfID string) error {
+// checkFree keeps a table apart from every other table and view, and from those that engines are about to create.
+func (s *Service) checkFree(ctx context.Context, at tablePlace, name, location, selfID string) error {
 	normal, err := s.locations.Normalize(location)
 	if err != nil {
 		return err
 	}
 	other, err := s.store.OverlappingTable(ctx, normal, selfID)
+	if err == nil && other.CatalogID == "" {
+		other, err = s.store.StagedAt(ctx, normal, at.ns.ID, name)
+	}
 	if err != nil {
 		return err
 	}
@@ -134,11 +143,18 @@ func locationTaken(location, other string) error {
 	return fault.New(fault.Forbidden, "The location %s overlaps that of %s. Choose another, or leave it out for a folder of its own.", location, other)
 }
 
-// checkPathProperties keeps the folders that properties redirect files to inside the table.
+// checkPathProperties keeps the folders that properties redirect files to inside the table, and data out of the folder of
+// its metadata, which more may read.
 func (s *Service) checkPathProperties(location string, properties map[string]string) error {
 	for _, key := range pathProperties() {
 		if path, ok := properties[key]; ok && !s.locations.Within(location, path) {
 			return fault.New(fault.Forbidden, "The property %s must name a folder inside the table's location %s.", key, location)
+		}
+	}
+	folder := metadataFolderOf(location)
+	for _, key := range dataPathProperties() {
+		if path, ok := properties[key]; ok && s.locations.Within(folder, path) {
+			return fault.New(fault.Forbidden, "The property %s must not name a folder inside %s, where the table's metadata is.", key, folder)
 		}
 	}
 	return nil

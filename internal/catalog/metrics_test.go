@@ -92,22 +92,20 @@ func TestStorageKeysAreForWhoMayReachTheData(t *testing.T) {
 	h.create(t, "t", models.OpenAppend)
 	ctx, in := context.Background(), catalog.SignInput{Method: "GET", URI: "https://s3/b/t"}
 	for _, p := range []models.Privilege{models.TableReadData, models.TableWriteData} {
-		keys, err := h.TableCredentials(ctx, h.with(p), h.cat, ident("t"))
+		keys, err := h.TableCredentials(ctx, h.with(p), h.cat, ident("t"), catalog.StorageRoutes{})
 		must(t, err)
 		if len(keys) != 0 {
 			t.Fatalf("a local warehouse has the keys %v", keys)
 		}
-		at := ident("t")
-		_, err = h.SignRequest(ctx, h.with(p), h.cat, &at, in)
+		_, err = h.SignRequest(ctx, h.with(p), h.cat, ident("t"), in)
 		wantCode(t, err, fault.Unsupported)
 	}
-	_, err := h.TableCredentials(ctx, h.with(models.TableReadProperties), h.cat, ident("t"))
+	_, err := h.TableCredentials(ctx, h.with(models.TableReadProperties), h.cat, ident("t"), catalog.StorageRoutes{})
 	wantCode(t, err, fault.Forbidden)
-	_, err = h.TableCredentials(ctx, h.root, h.cat, ident("other"))
+	_, err = h.TableCredentials(ctx, h.root, h.cat, ident("other"), catalog.StorageRoutes{})
 	wantCode(t, err, fault.NotFound)
-	other := ident("other")
-	_, err = h.SignRequest(ctx, h.root, h.cat, &other, in)
+	_, err = h.SignRequest(ctx, h.root, h.cat, ident("other"), in)
 	wantCode(t, err, fault.NotFound)
-	_, err = h.SignRequest(ctx, h.root, h.cat, nil, in)
+	_, err = h.SignAnywhere(ctx, h.root, "main", in)
 	wantCode(t, err, fault.Unsupported)
 }

@@ -64,7 +64,7 @@ func (h *harness) attempts(t *testing.T) map[policy.Operation]func(policy.Caller
 		policy.LoadTable:   func(c policy.Caller) error { _, err := h.LoadTable(ctx, c, h.cat, ident("events")); return err },
 		policy.TableExists: func(c policy.Caller) error { return h.TableExists(ctx, c, h.cat, ident("events")) },
 		policy.LoadTableWithReadDelegation: func(c policy.Caller) error {
-			_, err := h.TableCredentials(ctx, c, h.cat, ident("events"))
+			_, err := h.TableCredentials(ctx, c, h.cat, ident("events"), catalog.StorageRoutes{})
 			return err
 		},
 		policy.PlanTableScan: func(c policy.Caller) error { _, err := h.ReadTable(ctx, c, h.cat, ident("events")); return err },

@@ -17,6 +17,7 @@ type Store interface {
 	DroppedStore
 	ViewStore
 	MetricsStore
+	StorageStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 	Catalogs(ctx context.Context) ([]models.Catalog, error)
@@ -70,6 +71,28 @@ type ViewStore interface {
 	RenameView(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
 	// TableAt is OverlappingTable for tables alone: views may share a location with each other.
 	TableAt(ctx context.Context, location string) (Occupant, error)
+}
+
+// StorageStore keeps what engines write before it is a table, and how they reach the files of tables. A staged create is live
+// until it expires by the store's clock.
+type StorageStore interface {
+	// StageCreate remembers a staged create, in the place of one of the same name at the same location, and forgets what is
+	// long expired. fault.Conflict when the location overlaps that of a table, a view, a dropped table whose files are
+	// kept, or a live staged create of another name. A table that is made, in whatever way, ends those of its name, and is
+	// held apart from those of others.
+	StageCreate(ctx context.Context, staged models.StagedCreate) error
+	// StagedCreates gives the live ones of a name by one principal, the newest first.
+	StagedCreates(ctx context.Context, namespaceID, name, principalID string) ([]models.StagedCreate, error)
+	// StagedAt gives a live staged create, of any catalog and of another name than this one, whose location contains,
+	// equals or lies in location; zero if there is none.
+	StagedAt(ctx context.Context, location, namespaceID, name string) (Occupant, error)
+	// TableAtLocation gives the catalog's table with the longest location that contains location; fault.NotFound.
+	TableAtLocation(ctx context.Context, catalogID, location string) (models.Table, error)
+	// StagedAtLocation gives the live staged create of the catalog by one principal whose location contains location, and its
+	// namespace; fault.NotFound.
+	StagedAtLocation(ctx context.Context, catalogID, location, principalID string) (models.StagedCreate, models.NamespaceKey, error)
+	// RecordAccess adds to the record of the table, token and mode. At is in LastAt; FirstAt and Count are the store's.
+	RecordAccess(ctx context.Context, record models.StorageRecord) error
 }
 
 // Occupant is what has a location already.
@@ -144,6 +167,8 @@ type Reports interface {
 	TableStates(ctx context.Context, f models.TableFilter) ([]models.TableState, error)
 	Commits(ctx context.Context, f models.CommitFilter) ([]models.Commit, error)
 	AuditEvents(ctx context.Context, f models.AuditFilter) ([]models.AuditEvent, error)
+	// StorageRecords gives how tables' files were reached, in order of table, token and mode.
+	StorageRecords(ctx context.Context, f models.StorageRecordFilter) ([]models.NamedStorageRecord, error)
 	// FindTable gives the tables of a uuid; catalogID "" looks in all catalogs.
 	FindTable(ctx context.Context, catalogID, uuid string) ([]models.Table, error)
 }

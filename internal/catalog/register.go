@@ -35,7 +35,7 @@ func (s *Service) RegisterTable(ctx context.Context, caller policy.Caller, cat m
 		return TableView{}, tableNameError(err, at.name(row.Name))
 	}
 	s.wake()
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
+	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation, at: at}, nil
 }
 
 // readRegistered reads the metadata file to register. Its absence is the client's mistake and no damage of ours.
@@ -79,7 +79,7 @@ func (s *Service) prepareRegistered(
 		row.WritePolicy, row.Classification = governed.WritePolicy, governed.Classification
 		row.IdentityColumns, row.Columns = governed.IdentityColumns, governed.Columns
 	}
-	if err := s.checkTableLocation(ctx, at, doc.Location(), exceptID); err != nil {
+	if err := s.checkTableLocation(ctx, at, row.Name, doc.Location(), exceptID); err != nil {
 		return Effects{}, err
 	}
 	if err := s.judgeRegistered(ctx, caller, at, *row, doc, asLeft); err != nil {
@@ -195,7 +195,7 @@ func (s *Service) tryRegisterOver(ctx context.Context, caller policy.Caller, cat
 
 // repoint moves a table's pointer to another of its metadata files.
 func (s *Service) repoint(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc *metadata.Document, in RegisterInput) (TableView, error) {
-	if err := s.checkTableLocation(ctx, at, doc.Location(), row.ID); err != nil {
+	if err := s.checkTableLocation(ctx, at, row.Name, doc.Location(), row.ID); err != nil {
 		return TableView{}, err
 	}
 	previous, was := row.MetadataLocation, row.Location
@@ -215,7 +215,7 @@ func (s *Service) repoint(ctx context.Context, caller policy.Caller, at tablePla
 	}
 	row.Version++
 	s.wake()
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
+	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation, at: at}, nil
 }
 
 // replaceRegistered drops a table and registers another in its place. Its files are kept whatever the installation does
@@ -236,7 +236,7 @@ func (s *Service) replaceRegistered(ctx context.Context, caller policy.Caller, a
 		return TableView{}, tableNameError(err, at.name(row.Name))
 	}
 	s.wake()
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, nil
+	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation, at: at}, nil
 }
 
 // kindOf says how what the caller brings in is recorded: a steward's is the platform's.

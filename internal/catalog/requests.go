@@ -60,6 +60,8 @@ type TableView struct {
 	Row              models.Table
 	Document         *metadata.Document
 	MetadataLocation string // "" when staged
+
+	at tablePlace // zero for a table that is gone
 }
 
 // CreateViewInput is the create-view request; the raw parts are as the client sent them.

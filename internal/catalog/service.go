@@ -56,6 +56,7 @@ type Service struct {
 	presence   *presence
 	missing    func(location string)
 	cleaner    *cleaner
+	accesses   *accesses
 	drops      Drops
 
 	anyLocation    bool
@@ -79,6 +80,7 @@ func New(d Deps) *Service {
 	s.presence = &presence{files: d.Existence, now: d.Now, seen: map[string]time.Time{}}
 	s.cleaner = &cleaner{files: d.Files, log: s.log}
 	s.missing, s.drops = d.Missing, d.Drops
+	s.accesses = newAccesses(d.Store, s.log, d.Now)
 	return s
 }
 

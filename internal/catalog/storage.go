@@ -2,27 +2,71 @@ package catalog
 
 import (
 	"context"
+	"time"
 
-	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
-// StorageKeys opens tables' files in the object store for engines.
+// Delegation is a way to let an engine at files, as the header X-Iceberg-Access-Delegation names it.
+type Delegation string
+
+// The ways. With none an engine brings keys of its own.
+const (
+	NoDelegation Delegation = ""
+	Vending      Delegation = "vended-credentials"
+	Signing      Delegation = "remote-signing"
+)
+
+// StorageKeys opens tables' files in the object store for engines. internal/delegation does it.
 type StorageKeys interface {
-	// Credentials gives what opens the table's files, for no longer than the caller's token lives.
-	Credentials(ctx context.Context, use StorageUse) ([]StorageCredential, error)
-	// Sign signs one request to the store. Without a table in use, the request's URI alone says what it is for, and the
-	// caller's rights have yet to be checked.
+	// Choose says in which way engines are let at the files of a catalog's tables; asked is what they want, what they like
+	// best first.
+	Choose(ctx context.Context, cat models.Catalog, asked []Delegation) (StorageChoice, error)
+	// Open gives what an engine needs to reach the files in the way that was chosen, or in another one where the store
+	// cannot do that for this table.
+	Open(ctx context.Context, use StorageUse, at StorageRoutes) (StorageOpening, error)
+	// Renew gives new keys to who has some that run out; none where the catalog's store gives no keys.
+	Renew(ctx context.Context, use StorageUse, at StorageRoutes) ([]StorageCredential, error)
+	// Sign signs one request to the store. Errors are fault.Forbidden for what the use does not allow, fault.Invalid for what
+	// is malformed, fault.Unsupported in a catalog that does not sign.
 	Sign(ctx context.Context, use StorageUse, in SignInput) (SignedRequest, error)
+	// Locate gives the location that a request to the catalog's store is about. Its errors are those of Sign.
+	Locate(ctx context.Context, cat models.Catalog, in SignInput) (string, error)
 }
 
-// StorageUse says who wants to reach which table's files, and for what.
+// StorageChoice is the way that was chosen.
+type StorageChoice struct {
+	Mode  Delegation
+	Able  bool          // the catalog lets engines at files in one way or another, if they ask
+	Signs bool          // it signs requests; not said where Mode is Vending, the first that was asked for
+	Life  time.Duration // of keys, where Mode is Vending
+}
+
+// StorageUse says who wants to reach which table's files, in which way and with what rights. Without a mode nothing is given.
 type StorageUse struct {
-	Caller      policy.Caller
-	Catalog     models.Catalog
-	Table       *models.Table
-	Read, Write bool
+	Caller   policy.Caller
+	Catalog  models.Catalog
+	TableID  string // "" for a staged table
+	Location string // of the table, as its metadata has it
+	Access   models.StorageAccess
+	Choice   StorageChoice
+	epoch    int64 // which part of the life of keys it is
+	made     bool  // the table was made by the request that asks
+}
+
+// StorageRoutes says where a client asks for more: paths below the URI of the catalog, without a query.
+type StorageRoutes struct {
+	URI         string // "" where clients are to take the URI that they use themselves
+	Sign        string
+	Credentials string
+}
+
+// StorageOpening is what an engine needs to reach a table's files. Config has all that is in the first of Credentials.
+type StorageOpening struct {
+	Mode        Delegation
+	Config      map[string]string
+	Credentials []StorageCredential
 }
 
 // StorageCredential opens the locations that start with Prefix.
@@ -46,59 +90,6 @@ type SignInput struct {
 type SignedRequest struct {
 	URI     string
 	Headers map[string][]string
-}
-
-// ReadTable gives a table's metadata to somebody who is to read its data by it.
-func (s *Service) ReadTable(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (TableView, error) {
-	at, row, err := s.find(ctx, caller, cat, ident)
-	if err != nil {
-		return TableView{}, err
-	}
-	if err := caller.Require(policy.PlanTableScan, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
-		return TableView{}, err
-	}
-	return s.view(ctx, row)
-}
-
-// TableCredentials gives what opens a table's files: nothing where the catalog hands out no storage keys.
-func (s *Service) TableCredentials(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) ([]StorageCredential, error) {
-	use, err := s.storageUse(ctx, caller, cat, ident)
-	if err != nil || s.keys == nil {
-		return nil, err
-	}
-	return s.keys.Credentials(ctx, use)
-}
-
-// SignRequest signs a request for a table's files; with no table, for whatever its URI names.
-func (s *Service) SignRequest(ctx context.Context, caller policy.Caller, cat models.Catalog, ident *models.TableIdent, in SignInput) (SignedRequest, error) {
-	use := StorageUse{Caller: caller, Catalog: cat}
-	if ident != nil {
-		var err error
-		if use, err = s.storageUse(ctx, caller, cat, *ident); err != nil {
-			return SignedRequest{}, err
-		}
-	}
-	if s.keys == nil {
-		return SignedRequest{}, fault.New(fault.Unsupported, "Catalog %s does not sign requests to its object store. Let the engine reach the store with keys of its own.", cat.Name)
-	}
-	return s.keys.Sign(ctx, use, in)
-}
-
-// storageUse says what the caller may do with a table's files: whoever may neither read nor write data gets no keys.
-func (s *Service) storageUse(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (StorageUse, error) {
-	at, row, err := s.find(ctx, caller, cat, ident)
-	if err != nil {
-		return StorageUse{}, err
-	}
-	path := at.tablePath(row.ID)
-	use := StorageUse{
-		Caller: caller, Catalog: cat, Table: &row,
-		Read:  caller.May(policy.LoadTableWithReadDelegation, path),
-		Write: !caller.ReadOnly && caller.May(policy.LoadTableWithWriteDelegation, path),
-	}
-	if !use.Read && !use.Write {
-		return use, fault.New(fault.Forbidden, "Principal %s lacks the privilege %s or %s on table %s.", caller.Principal,
-			models.TableReadData, models.TableWriteData, ident)
-	}
-	return use, nil
+	// Cacheable: the client may use the signature again for the same request. Whatever else it must ask for each time.
+	Cacheable bool
 }

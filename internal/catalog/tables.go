@@ -16,12 +16,12 @@ func (s *Service) LoadTable(ctx context.Context, caller policy.Caller, cat model
 	if err := caller.Require(policy.LoadTable, policy.Object, at.tablePath(row.ID), "table "+ident.String()); err != nil {
 		return TableView{}, err
 	}
-	return s.view(ctx, row)
+	return s.view(ctx, at, row)
 }
 
-func (s *Service) view(ctx context.Context, row models.Table) (TableView, error) {
+func (s *Service) view(ctx context.Context, at tablePlace, row models.Table) (TableView, error) {
 	row, doc, err := s.present(ctx, row)
-	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation}, err
+	return TableView{Row: row, Document: doc, MetadataLocation: row.MetadataLocation, at: at}, err
 }
 
 // TableExists answers nil when the caller can see the table.

@@ -61,6 +61,15 @@ type Storage struct {
 	S3AccessKey Secret // no secret by itself, but nothing to show around
 	S3SecretKey Secret
 	S3PathStyle bool
+
+	S3STSEndpoint      string        // "" for the store's own, or Amazon's of the region
+	S3RoleARN          string        // role of the keys that engines are given
+	S3ExternalID       string        // that goes with the role
+	S3STSUnavailable   bool          // the store gives no temporary keys: requests are signed instead
+	CredentialLifetime time.Duration // of the keys that engines are given
+	AllowOther         bool          // catalogs may bring storage of their own, outside the warehouses
+	GatewayIP          string        // of the S3 endpoint that serve runs over a local warehouse
+	GatewayPort        int           // 0 for any free one, -1 for none
 }
 
 // Log says what is logged and how.
@@ -111,7 +120,7 @@ func Default() *Config {
 			IP: "127.0.0.1", Port: 7233, UIPort: 8233,
 			Address: "127.0.0.1:7233", Namespace: "sluice", Retention: 72 * time.Hour,
 		},
-		Storage:  Storage{S3Region: "us-east-1"},
+		Storage:  Storage{S3Region: "us-east-1", CredentialLifetime: 15 * time.Minute, GatewayIP: "127.0.0.1"},
 		Log:      Log{Level: "info", Format: "auto"},
 		Limits:   Limits{Body: 16 << 20},
 		Facade:   defaultFacade(),

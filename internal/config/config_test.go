@@ -154,6 +154,12 @@ func TestVerifyRefuses(t *testing.T) {
 		"trusted-proxies":       {"10.0.0.1", "everyone"},
 		"warehouse":             {"relative/folder", "gopher://x", "s3:///nobucket", "file://host/folder"},
 		"s3-endpoint":           {"127.0.0.1:9000"},
+		"s3-sts-endpoint":       {"127.0.0.1:9000", "ftp://sts"},
+		"s3-role-arn":           {"lake", "arn:aws:iam", "arn:aws:iam::1:role/a b"},
+		"s3-external-id":        {"alone"},
+		"credential-lifetime":   {"59s", "0", "-1h"},
+		"s3-gateway-port":       {"-2", "65536"},
+		"s3-gateway-ip":         {"localhost", ""},
 		"s3-access-key":         {"alone"},
 		"s3-secret-key":         {"alone"},
 		"body-limit":            {"1"},
@@ -179,8 +185,14 @@ func TestVerifyAccepts(t *testing.T) {
 	t.Parallel()
 	for setting, values := range map[string][]string{
 		"listen":       {":8181", "[::1]:0", "sluice.example.com:443"},
-		"warehouse":    {"s3://bucket", "s3://bucket/prefix/", "file:///data", "/data", "s3://a, /b"},
+		"warehouse":    {"s3://bucket", "s3://bucket/prefix/", "file:///data", "/data", "s3://a, /b", "gs://b/x", "abfss://c@acct.dfs.core.windows.net/x"},
 		"database-url": {"postgres://u:p@h:5432/d?sslmode=disable", "postgresql://h/d", "sqlite:///data/x.db"},
+
+		"s3-sts-endpoint":     {"http://127.0.0.1:9000"},
+		"s3-role-arn":         {"arn:aws:iam::123456789012:role/lake", "arn:aws-cn:iam::1:role/x"},
+		"credential-lifetime": {"1m", "12h"},
+		"s3-gateway-port":     {"-1", "0", "9000"},
+		"s3-gateway-ip":       {"::1", "0.0.0.0"},
 	} {
 		for _, value := range values {
 			c := config.Default()
@@ -261,4 +273,15 @@ func TestSecretsNeverPrint(t *testing.T) {
 	shown += c.Verify().Error()
 	assert.NotContains(t, shown, "hunter2")
 	assert.Contains(t, shown, "[redacted]")
+}
+
+func TestTheStoreGivesKeysOrNot(t *testing.T) {
+	t.Parallel()
+	for setting, value := range map[string]string{"s3-sts-endpoint": "http://127.0.0.1:9000", "s3-role-arn": "arn:aws:iam::1:role/x"} {
+		c := config.Default()
+		require.NoError(t, settingOf(t, c, "s3-sts-unavailable").Value.Set("true"))
+		require.NoError(t, c.Verify())
+		require.NoError(t, settingOf(t, c, setting).Value.Set(value))
+		assert.ErrorContains(t, c.Verify(), "s3-sts-unavailable")
+	}
 }

@@ -98,19 +98,6 @@ func (c *Config) temporalSettings() []Setting {
 	}
 }
 
-func (c *Config) storageSettings() []Setting {
-	s := &c.Storage
-	return []Setting{
-		{Name: "warehouse", Value: list(&s.Warehouses), Usage: "where table files may lie: s3://bucket/prefix, file:///folder, or several separated by commas; the first catalog lies in the first (default for serve: the data folder)"},
-		{Name: "any-location", Value: boolean(&s.AnyLocation), Usage: "let files of open_full tables lie outside their tables, for a catalog that has such files; dropped tables then hold no location"},
-		{Name: "s3-endpoint", Value: text(&s.S3Endpoint), Usage: "URL of an S3-compatible store (default: AWS)"},
-		{Name: "s3-region", Value: text(&s.S3Region), Usage: "region of the S3 store"},
-		{Name: "s3-access-key", Value: secret(&s.S3AccessKey), Usage: "access key of the S3 store"},
-		{Name: "s3-secret-key", Secret: true, Value: secret(&s.S3SecretKey), Usage: "secret key of the S3 store"},
-		{Name: "s3-path-style", Value: boolean(&s.S3PathStyle), Usage: "address buckets by path, as most S3-compatible stores want"},
-	}
-}
-
 func (c *Config) accessSettings() []Setting {
 	t := &c.Tokens
 	return []Setting{

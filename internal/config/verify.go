@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,23 +97,6 @@ func (c *Config) verifyTemporal() error {
 	}
 	if (t.TLSCert == "") != (t.TLSKey == "") {
 		return invalid("temporal-tls-cert and temporal-tls-key belong together: set both or neither")
-	}
-	return nil
-}
-
-func (c *Config) verifyStorage() error {
-	s := c.Storage
-	for _, w := range s.Warehouses {
-		u, err := url.Parse(w)
-		if err != nil || !filepath.IsAbs(w) && (u.Scheme != "s3" || u.Host == "") && (u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(u.Path)) {
-			return invalid("warehouse %q is neither s3://bucket/prefix nor file:///folder nor an absolute path", w)
-		}
-	}
-	if s.S3Endpoint != "" && !isHTTP(s.S3Endpoint) {
-		return invalid("s3-endpoint %q is not a URL such as http://127.0.0.1:8333", s.S3Endpoint)
-	}
-	if (s.S3AccessKey == "") != (s.S3SecretKey == "") {
-		return invalid("s3-access-key and s3-secret-key belong together: set both or neither")
 	}
 	return nil
 }

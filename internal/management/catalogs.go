@@ -57,18 +57,19 @@ func (s *Service) CreateCatalog(ctx context.Context, caller policy.Caller, in Ne
 	if err := s.place(&row, in.BaseLocation, in.AllowedLocations, in.Storage); err != nil {
 		return models.Catalog{}, err
 	}
-	s.placing.Lock()
-	defer s.placing.Unlock()
-	if err := s.checkApart(ctx, row, placesOf(row)); err != nil {
-		return models.Catalog{}, err
-	}
 	details := map[string]any{
 		"baseLocation": row.BaseLocation, "allowedLocations": row.AllowedLocations.V, "storageType": row.Storage.V.Type,
 		"defaultWritePolicy": row.DefaultWritePolicy,
 	}
 	notePropertyKeys(details, nil, row.Properties.V)
 	event := s.event(caller, models.AuditCatalogCreated, row.Name, details)
-	if err := s.store.CreateCatalog(ctx, row, policy.AdminPrivileges(), event); err != nil {
+	err := s.store.PlaceCatalog(ctx, func(at Places) error {
+		if err := s.checkApart(at, row, placesOf(row)); err != nil {
+			return err
+		}
+		return at.CreateCatalog(row, policy.AdminPrivileges(), event)
+	})
+	if err != nil {
 		return models.Catalog{}, err
 	}
 	return s.store.CatalogByName(ctx, row.Name)
@@ -109,13 +110,14 @@ func (s *Service) UpdateCatalog(ctx context.Context, caller policy.Caller, name 
 	if !moved && maps.Equal(cat.Properties.V, next.Properties.V) {
 		return cat, nil
 	}
-	s.placing.Lock()
-	defer s.placing.Unlock()
-	if err := s.checkApart(ctx, next, s.added(cat, next)); err != nil {
-		return models.Catalog{}, err
-	}
 	event := s.event(caller, models.AuditCatalogUpdated, cat.Name, catalogChanges(cat, next))
-	if err := s.store.UpdateCatalog(ctx, next, event); err != nil {
+	err = s.store.PlaceCatalog(ctx, func(at Places) error {
+		if err := s.checkApart(at, next, s.added(cat, next)); err != nil {
+			return err
+		}
+		return at.UpdateCatalog(next, event)
+	})
+	if err != nil {
 		return models.Catalog{}, err
 	}
 	return s.store.CatalogByName(ctx, cat.Name)

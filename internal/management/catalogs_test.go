@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -71,7 +73,8 @@ func TestStorageFitsLocation(t *testing.T) {
 		{"s3://other/sluice", nil, models.S3Storage, "warehouses"},
 		{"file:///wh/e", []string{"file:///etc"}, models.FileStorage, "warehouses"},
 		{"file:///wh/../etc", nil, models.FileStorage, ".."},
-		{"gs://bucket/e", nil, models.GCSStorage, "scheme"},
+		{"gs://bucket/e", nil, models.GCSStorage, "warehouses"},
+		{"hdfs://namenode/e", nil, "", "scheme"},
 		{"", nil, models.FileStorage, "default-base-location"},
 	} {
 		_, err := d.CreateCatalog(t.Context(), d.root(), management.NewCatalog{
@@ -110,14 +113,46 @@ func TestCatalogsLieApart(t *testing.T) {
 	require.NoError(t, create("b", "file:///wh/event"), "a name that another begins with")
 }
 
+// TestOwnTablesHideNoOthers: a catalog keeps its own tables when it widens, and gets no others that lie beside them.
+func TestOwnTablesHideNoOthers(t *testing.T) {
+	d := newDesk(t)
+	ctx, root := t.Context(), d.root()
+	own, err := d.CreateCatalog(ctx, root, management.NewCatalog{Name: "own", BaseLocation: "file:///wh/shared/b"})
+	require.NoError(t, err)
+	inOwn := models.Namespace{ID: uuid.NewString(), CatalogID: own.ID, Key: models.KeyOf([]string{"n"}), Version: 1}
+	require.NoError(t, d.store.CreateNamespace(ctx, inOwn, models.AuditEvent{Type: models.AuditNamespaceCreated}))
+	inMain := d.namespace("n")
+	at := func(ns models.Namespace, location string) models.Table {
+		row := models.Table{
+			ID: uuid.NewString(), CatalogID: ns.CatalogID, NamespaceID: ns.ID, Name: "t", UUID: uuid.NewString(),
+			Location: location, MetadataLocation: location + "/metadata/0.json", FormatVersion: 2,
+			WritePolicy: models.GovernedOnly, Classification: models.Internal, Version: 1,
+		}
+		require.NoError(t, d.store.CreateTable(ctx, row, catalog.Effects{}))
+		return row
+	}
+	at(inOwn, "file:///wh/shared/b/t")
+	widen := func() error {
+		_, err := d.UpdateCatalog(ctx, root, "own", management.CatalogChange{Version: 1, AllowedLocations: []string{"file:///wh/shared"}})
+		return err
+	}
+	for _, location := range []string{"file:///wh/shared/a", "file:///wh/shared/c"} { // before and after its own
+		other := at(inMain, location)
+		wantFault(t, widen(), fault.Invalid, "overlaps that of main.n.t.")
+		require.NoError(t, d.store.ForgetTable(ctx, d.drop(other), models.AuditEvent{Type: models.AuditTableForgotten}))
+	}
+	require.NoError(t, widen())
+}
+
 func TestOneOfManyGetsALocation(t *testing.T) {
 	d := newDesk(t)
+	processes := []*desk{d, openDesk(t, d.file)}
 	root := d.root()
 	var won atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			_, err := d.CreateCatalog(t.Context(), root, management.NewCatalog{Name: fmt.Sprintf("c%d", i), BaseLocation: "file:///wh/same"})
+			_, err := processes[i%2].CreateCatalog(t.Context(), root, management.NewCatalog{Name: fmt.Sprintf("c%d", i), BaseLocation: "file:///wh/same"})
 			if err == nil {
 				won.Add(1)
 			} else if !fault.Is(err, fault.Invalid) {

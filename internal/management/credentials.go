@@ -39,14 +39,17 @@ func (s *Service) RotateCredentials(ctx context.Context, caller policy.Caller, n
 	return stored, creds, err
 }
 
-// rotating finds the principal whose credentials the caller may rotate: itself, unless it comes with a token that was
-// minted for a job or may not write.
+// rotating finds the principal whose credentials the caller may rotate: itself, by a token that opens all that they do.
+// Whoever has a narrower one would have everything by the new secret.
 func (s *Service) rotating(ctx context.Context, caller policy.Caller, name string) (models.Principal, error) {
 	switch {
-	case caller.ReadOnly:
-		return models.Principal{}, fault.New(fault.Forbidden, "This token is read-only and may not rotate credentials. Use the principal's own credentials.")
 	case caller.EngineToken:
 		return models.Principal{}, fault.New(fault.Forbidden, "This token was minted for a job and may not rotate credentials. Use the principal's own credentials.")
+	case caller.Roles != nil:
+		return models.Principal{}, fault.New(fault.Forbidden, "This token acts with some of the principal's roles alone and may not rotate credentials. Use one with the scope PRINCIPAL_ROLE:ALL.")
+	}
+	if err := mayGovern(caller, "rotate credentials"); err != nil {
+		return models.Principal{}, err
 	}
 	p, err := s.principalNamed(ctx, caller, name)
 	if err != nil {

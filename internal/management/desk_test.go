@@ -141,6 +141,20 @@ func (d *desk) table(ns models.Namespace, name string) models.Table {
 	return row
 }
 
+// drop drops a table and gives the id of the record.
+func (d *desk) drop(table models.Table) string {
+	d.t.Helper()
+	record, err := d.store.DropTable(d.t.Context(), table.ID, models.DroppedTable{ID: uuid.NewString(), State: models.StateDropped},
+		models.AuditEvent{Type: models.AuditTableDropped})
+	require.NoError(d.t, err)
+	return record.ID
+}
+
+func (d *desk) undrop(table models.Table, drop string) {
+	d.t.Helper()
+	require.NoError(d.t, d.store.UndropTable(d.t.Context(), drop, table.NamespaceID, table.Name, models.AuditEvent{Type: models.AuditTableUndropped}))
+}
+
 func (d *desk) view(ns models.Namespace, name string) models.View {
 	d.t.Helper()
 	location := "file:///wh/" + ns.Key.String() + "/" + name

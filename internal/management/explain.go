@@ -69,6 +69,9 @@ func (s *Service) asked(ctx context.Context, caller policy.Caller, in Question) 
 		in.Principal = caller.Principal
 	}
 	name, rest := splitRef(in.Object)
+	if in.Object != "" && (name == "" || slices.Contains(rest, "")) { // else it would be a question about something else
+		return q, fault.New(fault.Invalid, "The object %q has an empty name between its dots. Name it as catalog.namespace.table.", in.Object)
+	}
 	var about *models.Catalog // nil for a question about the installation
 	if name != "" {
 		cat, err := s.catalogNamed(ctx, caller, name)

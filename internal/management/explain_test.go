@@ -151,6 +151,9 @@ func TestExplainWrongQuestions(t *testing.T) {
 		{management.Question{Principal: "nobody", Privilege: models.TableDrop, Object: "main"}, fault.NotFound, "nobody"},
 		{management.Question{Principal: "job", Privilege: models.TableDrop, Object: "nothing.events"}, fault.NotFound, "Catalog"},
 		{management.Question{Principal: "job", Privilege: models.TableDrop, Object: "main.events.nothing"}, fault.NotFound, "main.events.nothing"},
+		{management.Question{Principal: "root", Privilege: models.ServiceManageAccess, Object: ".main"}, fault.Invalid, "empty name"},
+		{management.Question{Principal: "job", Privilege: models.TableDrop, Object: "main."}, fault.Invalid, "empty name"},
+		{management.Question{Principal: "job", Privilege: models.TableDrop, Object: "main..clicks"}, fault.Invalid, "empty name"},
 		{management.Question{Principal: "job", Privilege: models.TableDrop, Object: "main.nothing"}, fault.NotFound, "main.nothing"},
 	} {
 		_, err := d.Explain(ctx, d.root(), c.q)

@@ -168,5 +168,19 @@ func (s *Service) toRevoke(ctx context.Context, caller policy.Caller, o object, 
 		}
 		taken = append(taken, RevokedGrant{ID: g.ID, Event: s.grantEvent(caller, models.AuditGrantRevoked, on, r, p)})
 	}
+	if !cascade {
+		return taken, nil
+	}
+	// They would come back with their tables.
+	dropped, err := s.store.GrantsOnDropped(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range dropped {
+		if g.Privilege == p && o.encloses(g.Namespace) {
+			on := object{scope: g.Scope, id: g.ObjectID, cat: o.cat, key: g.Namespace, name: g.Name}
+			taken = append(taken, RevokedGrant{ID: g.ID, Event: s.grantEvent(caller, models.AuditGrantRevoked, on, r, p)})
+		}
+	}
 	return taken, nil
 }

@@ -164,6 +164,26 @@ func TestRevokeGrant(t *testing.T) {
 	}
 }
 
+// A table that comes back must not bring what was taken meanwhile.
+func TestCascadeReachesDroppedTables(t *testing.T) {
+	const p = models.TableReadData
+	for name, in := range map[string]management.GrantInput{"from the namespace": onNamespace(p, "events"), "from the catalog": onCatalog(p)} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.namespace("events")
+			clicks := d.table(d.namespace("events", "eu"), "clicks")
+			d.principal("ada", onTable(p, "clicks", "events", "eu"), onTable(models.TableDrop, "clicks", "events", "eu"))
+			drop := d.drop(clicks)
+			require.NoError(t, d.RevokeGrant(t.Context(), d.root(), "main", "ada_in_main", in, true))
+			require.Len(t, d.events(models.AuditGrantRevoked), 1)
+			d.undrop(clicks, drop)
+			got, err := d.ListGrants(t.Context(), d.root(), "main", "ada_in_main")
+			require.NoError(t, err)
+			require.Equal(t, []management.GrantInput{onTable(models.TableDrop, "clicks", "events", "eu")}, got)
+		})
+	}
+}
+
 func sameGrant(a, b management.GrantInput) bool {
 	return a.Scope == b.Scope && a.Name == b.Name && a.Privilege == b.Privilege && slices.Equal(a.Namespace, b.Namespace)
 }

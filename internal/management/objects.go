@@ -41,6 +41,19 @@ func refOf(cat models.Catalog, key models.NamespaceKey, name string) string {
 // label is the object in messages.
 func (o object) label() string { return string(o.scope) + " " + o.ref() }
 
+// encloses tells whether something in the namespace lies in the object, a catalog or a namespace.
+func (o object) encloses(key models.NamespaceKey) bool {
+	if o.scope == models.OnCatalog {
+		return true
+	}
+	for ; o.scope == models.OnNamespace && key != ""; key = key.Parent() {
+		if key == o.key {
+			return true
+		}
+	}
+	return false
+}
+
 // note puts an event onto the object.
 func (o object) note(e models.AuditEvent) models.AuditEvent {
 	e.Namespace = o.key.String()

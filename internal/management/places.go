@@ -1,7 +1,6 @@
 package management
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -22,10 +21,17 @@ func (s *Service) place(cat *models.Catalog, base string, allowed []string, stor
 		return fault.New(fault.Invalid, "A catalog has at most %d allowed locations.", maxPlaces)
 	}
 	var places []string
-	for _, location := range append([]string{base}, allowed...) {
-		normal, err := s.placeWithin(location)
+	var outside string
+	for i, location := range append([]string{base}, allowed...) {
+		normal, inside, err := s.placeOf(location)
 		if err != nil {
 			return err
+		}
+		if i > 0 && inside == (outside != "") {
+			return fault.New(fault.Invalid, "The locations %s and %s are not both in this installation's warehouses. A catalog is reached in one way: choose locations that all are, or none.", base, location)
+		}
+		if !inside {
+			outside = normal
 		}
 		if err := fitStorage(&storage, normal); err != nil {
 			return err
@@ -40,19 +46,29 @@ func (s *Service) place(cat *models.Catalog, base string, allowed []string, stor
 	return nil
 }
 
-func (s *Service) placeWithin(location string) (string, error) {
-	normal, err := s.locations.Normalize(location)
-	if err != nil {
-		return "", err
+// placeOf gives a location's one spelling, and whether it is in a warehouse. Outside of them there are none in local folders
+// ever, and others where the installation lets catalogs have storage of their own.
+func (s *Service) placeOf(location string) (normal string, inside bool, err error) {
+	if normal, err = s.locations.Normalize(location); err != nil {
+		return "", false, err
 	}
 	for _, warehouse := range s.warehouses {
 		if s.locations.Within(warehouse, normal) {
-			return normal, nil
+			return normal, true, nil
 		}
 	}
-	return "", fault.New(fault.Invalid, "The location %s is in none of this installation's warehouses. Choose one within %s.",
-		normal, strings.Join(s.warehouses, " or "))
+	if s.other && !isLocal(normal) {
+		return normal, false, nil
+	}
+	hint := ""
+	if !isLocal(normal) {
+		hint = ", or ask its operators to set allow-other-storage"
+	}
+	return "", false, fault.New(fault.Invalid, "The location %s is in none of this installation's warehouses. Choose one within %s%s.",
+		normal, strings.Join(s.warehouses, " or "), hint)
 }
+
+func isLocal(location string) bool { return strings.HasPrefix(location, "file:") }
 
 // fitStorage holds a storage's type against the scheme of a location; where none is given, it is the scheme's.
 func fitStorage(storage *models.StorageConfig, location string) error {
@@ -109,11 +125,11 @@ func (s *Service) added(before, after models.Catalog) []string {
 
 // checkApart keeps catalogs apart: a location may lie below another catalog's where nothing is yet, but not be it or
 // be above it.
-func (s *Service) checkApart(ctx context.Context, cat models.Catalog, places []string) error {
+func (s *Service) checkApart(at Places, cat models.Catalog, places []string) error {
 	if len(places) == 0 {
 		return nil
 	}
-	all, err := s.store.Catalogs(ctx)
+	all, err := at.Catalogs()
 	if err != nil {
 		return err
 	}
@@ -124,12 +140,11 @@ func (s *Service) checkApart(ctx context.Context, cat models.Catalog, places []s
 				return fault.New(fault.Invalid, "The location %s is a location of catalog %s or lies above one. Choose another.", place, other.Name)
 			}
 		}
-		table, err := s.store.TableWithin(ctx, place)
+		table, err := at.TableWithin(place, cat.ID) // a catalog that widens its location keeps its own tables
 		if err != nil {
 			return err
 		}
-		// A catalog that widens its location keeps its own tables.
-		if table != "" && !strings.HasPrefix(table, cat.Name+".") {
+		if table != "" {
 			return fault.New(fault.Invalid, "The location %s overlaps that of %s. Choose one without tables.", place, table)
 		}
 	}

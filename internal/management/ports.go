@@ -20,17 +20,27 @@ type Store interface {
 type CatalogStore interface {
 	Catalogs(ctx context.Context) ([]models.Catalog, error)
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
-	// CreateCatalog adds a catalog with its catalog_admin role, which service_admin is given and which holds the
-	// privileges on the catalog.
-	CreateCatalog(ctx context.Context, c models.Catalog, adminPrivileges []models.Privilege, event models.AuditEvent) error
-	// UpdateCatalog is a compare-and-swap on Version. The answer to the client is the row as it is stored.
-	UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error
+	// PlaceCatalog runs place in one transaction, during which nobody else, in whatever process, makes a table or gives a
+	// catalog a location. It may run it several times.
+	PlaceCatalog(ctx context.Context, place func(at Places) error) error
+	// SetStorageSecrets keeps what was sealed, nothing when it is empty, as a compare-and-swap on the catalog's Version.
+	SetStorageSecrets(ctx context.Context, catalogID string, version int64, sealed []byte, event models.AuditEvent) error
 	// DeleteCatalog takes its roles, grants and tokens with it. It answers fault.NotEmpty while the catalog has namespaces
 	// or dropped tables that still hold their files.
 	DeleteCatalog(ctx context.Context, id string, event models.AuditEvent) error
-	// TableWithin names a table, a view or a dropped table of any catalog whose location overlaps the location, "" if
-	// there is none.
-	TableWithin(ctx context.Context, location string) (string, error)
+}
+
+// Places is what there is and can be made while a catalog gets its locations.
+type Places interface {
+	Catalogs() ([]models.Catalog, error)
+	// TableWithin names a table, a view or a dropped table of any catalog but one whose location overlaps the location, ""
+	// if there is none.
+	TableWithin(location, exceptCatalogID string) (string, error)
+	// CreateCatalog adds a catalog with its catalog_admin role, which service_admin is given and which holds the
+	// privileges on the catalog.
+	CreateCatalog(c models.Catalog, adminPrivileges []models.Privilege, event models.AuditEvent) error
+	// UpdateCatalog is a compare-and-swap on Version. The answer to the client is the row as it is stored.
+	UpdateCatalog(c models.Catalog, event models.AuditEvent) error
 }
 
 // PrincipalStore keeps principals and the principal roles that they have.
@@ -81,6 +91,9 @@ type GrantStore interface {
 	// GrantsOfCatalogRole gives the grants with where their objects are now, in order of scope, place and privilege;
 	// those on dropped tables are left out.
 	GrantsOfCatalogRole(ctx context.Context, catalogRoleID string) ([]PlacedGrant, error)
+	// GrantsOnDropped gives the role's grants on tables that can be undropped, with where they were; without Within,
+	// because their namespaces may be gone.
+	GrantsOnDropped(ctx context.Context, catalogRoleID string) ([]PlacedGrant, error)
 	AddGrant(ctx context.Context, g models.Grant, event models.AuditEvent) (changed bool, err error)
 	// RevokeGrants removes the role's grants of the ids that are still there, each with its event, and tells how many.
 	RevokeGrants(ctx context.Context, grants []RevokedGrant) (int, error)
@@ -114,4 +127,15 @@ type Secrets interface {
 	NewClientSecret() string
 	// Hash gives what is stored of a secret.
 	Hash(secret string) string
+}
+
+// Sealer encrypts what is kept at rest; internal/keyring does.
+type Sealer interface {
+	// Seal encrypts plain, which only the same associated data opens again.
+	Seal(plain, associated []byte) ([]byte, error)
+}
+
+// StorageValidator tries what is needed of a catalog's object store.
+type StorageValidator interface {
+	Validate(ctx context.Context, cat models.Catalog) ([]models.StorageStep, error)
 }

@@ -211,7 +211,9 @@ func TestWhoRotates(t *testing.T) {
 		says   string
 	}{
 		"itself":           {d.as("ada"), "", ""},
-		"its narrow token": {change(func(c *policy.Caller) { c.CanGovern = false }), "", ""},
+		"its issuer's":     {change(func(c *policy.Caller) { c.CanGovern = false }), fault.Forbidden, "may not change governance"},
+		"its narrow token": {change(func(c *policy.Caller) { c.Roles = []string{"readers"} }), fault.Forbidden, "PRINCIPAL_ROLE:ALL"},
+		"it without roles": {change(func(c *policy.Caller) { c.Roles = []string{} }), fault.Forbidden, "PRINCIPAL_ROLE:ALL"},
 		"its reader":       {change(func(c *policy.Caller) { c.ReadOnly = true }), fault.Forbidden, "read-only"},
 		"its job":          {change(func(c *policy.Caller) { c.EngineToken = true }), fault.Forbidden, "job"},
 		"an administrator": {d.root(), fault.Forbidden, "Reset"},
@@ -224,7 +226,7 @@ func TestWhoRotates(t *testing.T) {
 		}
 		wantFault(t, err, c.code, c.says)
 	}
-	require.Len(t, d.events(models.AuditPrincipalSecretRotated), 2)
+	require.Len(t, d.events(models.AuditPrincipalSecretRotated), 1)
 }
 
 func TestResetCredentials(t *testing.T) {

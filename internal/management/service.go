@@ -1,9 +1,6 @@
 package management
 
-import (
-	"sync"
-	"time"
-)
+import "time"
 
 // Deps is what the use cases need.
 type Deps struct {
@@ -12,7 +9,11 @@ type Deps struct {
 	Secrets       Secrets
 	Warehouses    []string      // normalised roots inside which catalogs may lie
 	SecretOverlap time.Duration // how long the client secret before a rotation stays good, 0 for not at all
-	Now           func() time.Time
+	// OtherStorage lets catalogs lie outside the warehouses, in object stores that are reached by keys or a role of their own.
+	OtherStorage bool
+	Sealer       Sealer           // of storage secrets, which it seals with the catalog's id
+	Validator    StorageValidator // nil: storage is not validated
+	Now          func() time.Time
 }
 
 // Service is the use cases. It keeps nothing between calls and may be used by many at once.
@@ -22,9 +23,10 @@ type Service struct {
 	secrets    Secrets
 	warehouses []string
 	overlap    time.Duration
+	other      bool
+	sealer     Sealer
+	validator  StorageValidator
 	now        func() time.Time
-
-	placing sync.Mutex // catalogs of one process get their locations one after the other, each seeing those before
 }
 
 // New makes a Service.
@@ -32,5 +34,6 @@ func New(d Deps) *Service {
 	return &Service{
 		store: d.Store, locations: d.Locations, secrets: d.Secrets,
 		warehouses: d.Warehouses, overlap: d.SecretOverlap, now: d.Now,
+		other: d.OtherStorage, sealer: d.Sealer, validator: d.Validator,
 	}
 }

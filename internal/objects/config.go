@@ -12,7 +12,14 @@ type Config struct {
 	// Roots are the allowed prefixes, such as file:///data/warehouse or s3://bucket/warehouse.
 	Roots []string
 	S3    S3Config
+	// Clouds opens the stores of other roots, by the scheme of their normal form ("abfss", "gs"): azure.Opener and
+	// gcs.Opener give such functions. Without one for its scheme a root is refused. They are passed in, so that only
+	// binaries which want a cloud link its SDK.
+	Clouds map[string]OpenFunc
 }
+
+// OpenFunc makes the store of a root. It is asked once for each bucket or container.
+type OpenFunc func(ctx context.Context, root Location) (Store, error)
 
 // S3Config says how S3-compatible roots are reached.
 type S3Config struct {
@@ -24,6 +31,8 @@ type S3Config struct {
 	AccessKey    string
 	SecretKey    string
 	SessionToken string
+
+	Role *S3Role // that is taken on with the keys; nil for none
 }
 
 // LogValue keeps the keys out of logs.
@@ -44,29 +53,63 @@ func Open(ctx context.Context, c Config) (*Router, error) {
 	if len(c.Roots) == 0 {
 		return nil, fault.New(fault.Invalid, "No storage root is configured. Name at least one, such as file:///data/warehouse or s3://bucket/warehouse.")
 	}
+	o := opener{config: c, stores: map[string]Store{}}
 	var mounts []Mount
-	var s3 *S3Store
 	for _, root := range c.Roots {
 		loc, err := Parse(root)
 		if err != nil {
 			return nil, closing(mounts, err)
 		}
-		if loc.IsS3() {
-			if s3 == nil {
-				if s3, err = NewS3Store(c.S3); err != nil {
-					return nil, closing(mounts, err)
-				}
-			}
-			mounts = append(mounts, Mount{Root: loc, Store: s3})
-			continue
-		}
-		local, err := NewFileStore(ctx, loc)
+		store, err := o.open(ctx, loc)
 		if err != nil {
 			return nil, closing(mounts, err)
 		}
-		mounts = append(mounts, Mount{Root: loc, Store: local})
+		mounts = append(mounts, Mount{Root: loc, Store: store})
 	}
 	return NewRouter(mounts...), nil
+}
+
+// opener makes the stores of roots; those in one place share one.
+type opener struct {
+	config Config
+	stores map[string]Store
+}
+
+func (o *opener) open(ctx context.Context, root Location) (Store, error) {
+	if root.IsFile() {
+		store, err := NewFileStore(ctx, root)
+		if err != nil {
+			return nil, err // not a Store that holds no *FileStore
+		}
+		return store, nil
+	}
+	place := root.Scheme() + "://" + root.Bucket()
+	if root.IsS3() {
+		place = schemeS3 // one endpoint has all buckets
+	}
+	if store, found := o.stores[place]; found {
+		return store, nil
+	}
+	store, err := o.openCloud(ctx, root)
+	if err == nil {
+		o.stores[place] = store
+	}
+	return store, err
+}
+
+func (o *opener) openCloud(ctx context.Context, root Location) (Store, error) {
+	if root.IsS3() {
+		store, err := NewS3Store(o.config.S3)
+		if err != nil {
+			return nil, err // not a Store that holds no *S3Store
+		}
+		return store, nil
+	}
+	open := o.config.Clouds[root.Scheme()]
+	if open == nil {
+		return nil, fault.New(fault.Invalid, "Storage root %s is of a kind that this program was not set up for. Use file:// or s3://.", root)
+	}
+	return open(ctx, root)
 }
 
 // closing gives back what a failed Open had opened.

@@ -49,7 +49,7 @@ func NewFileStore(ctx context.Context, base Location) (*FileStore, error) {
 
 // probe writes a temporary file into the folder and removes it.
 func (s *FileStore) probe(ctx context.Context) error {
-	if err := stopped(ctx, s.base); err != nil {
+	if err := Stopped(ctx, s.base); err != nil {
 		return err
 	}
 	name := tempName()
@@ -74,7 +74,7 @@ func (s *FileStore) resolve(ctx context.Context, location string) (Location, str
 	if !Within(s.base, loc) {
 		return Location{}, "", fault.New(fault.Forbidden, "Location %s is outside the storage root %s.", loc, s.base)
 	}
-	if err := stopped(ctx, loc); err != nil {
+	if err := Stopped(ctx, loc); err != nil {
 		return Location{}, "", err
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(loc.key, s.base.key), "/")
@@ -118,7 +118,7 @@ func (s *FileStore) ReadFileUpTo(ctx context.Context, location string, limit int
 	}
 	defer discard(f)
 	if info.Size() > limit {
-		return nil, tooLarge(loc, info.Size(), limit)
+		return nil, TooLarge(loc, info.Size(), limit)
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {

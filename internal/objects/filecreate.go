@@ -35,7 +35,7 @@ func (s *FileStore) CreateFile(ctx context.Context, location string, data []byte
 		return err
 	}
 	if name == "." {
-		return taken(loc, nil)
+		return Taken(loc, nil)
 	}
 	folder, err := s.folder(path.Dir(name))
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *FileStore) CreateFile(ctx context.Context, location string, data []byte
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return taken(loc, err)
+		return Taken(loc, err)
 	case errors.Is(err, errors.ErrUnsupported):
 		return fault.Wrap(err, fault.Unavailable, "The file system of %s supports neither hard links nor exclusive renames. Put the storage root on another one.", s.base)
 	}

@@ -14,7 +14,7 @@ import (
 func readFault(loc Location, err error) error {
 	switch {
 	case absent(err), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENXIO):
-		return missing(loc, err)
+		return Missing(loc, err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fault.Wrap(err, fault.Unavailable, "File %s was cut short while it was read. Try again.", loc)
 	}

@@ -18,17 +18,17 @@ func (s *FileStore) List(ctx context.Context, prefix, after string, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	afterKey, err := keyAfter(loc, after)
+	afterKey, err := KeyAfter(loc, after)
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{ctx: ctx, prefix: loc, after: afterKey, limit: pageSize(limit)}
+	w := &walk{ctx: ctx, prefix: loc, after: afterKey, limit: PageSize(limit)}
 	folder, err := openFolder(s.root, name)
 	if err == nil {
 		err = w.folder(folder, loc.key)
 	}
 	if err != nil && !absent(err) {
-		if stopErr := stopped(ctx, loc); stopErr != nil {
+		if stopErr := Stopped(ctx, loc); stopErr != nil {
 			return nil, stopErr
 		}
 		return nil, readFault(loc, err)
@@ -36,17 +36,17 @@ func (s *FileStore) List(ctx context.Context, prefix, after string, limit int) (
 	return w.found, nil
 }
 
-// pageSize bounds the limit of a page.
-func pageSize(limit int) int {
+// PageSize bounds the limit of a page.
+func PageSize(limit int) int {
 	if limit <= 0 || limit > MaxList {
 		return MaxList
 	}
 	return limit
 }
 
-// keyAfter gives the key of the last location of the page before. Names that a store has and Parse refuses are taken
+// KeyAfter gives the key of the last location of the page before. Names that a store has and Parse refuses are taken
 // as they are, so that a listing gets past them.
-func keyAfter(prefix Location, after string) (string, error) {
+func KeyAfter(prefix Location, after string) (string, error) {
 	if after == "" {
 		return "", nil
 	}

@@ -10,17 +10,24 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// The schemes of locations. s3a and s3n are other names of s3.
+// The schemes of normalised locations. s3a and s3n are other names of s3; abfs, wasb and wasbs of abfss.
 const (
-	schemeFile = "file"
-	schemeS3   = "s3"
+	schemeFile  = "file"
+	schemeS3    = "s3"
+	schemeGCS   = "gs"
+	schemeAzure = "abfss"
 )
 
-// Longest names, in bytes: of an S3 key by its specification, of a path by PATH_MAX.
+// examples is what messages show of the schemes.
+const examples = "s3://bucket/path, gs://bucket/path, abfss://container@account.dfs.core.windows.net/path or file:///path"
+
+// Longest names, in bytes: of keys in S3, Google Cloud Storage and Azure by their specifications, of a path by PATH_MAX.
 const (
 	maxKey    = 1024
 	maxPath   = 4095
 	maxBucket = 63
+
+	maxDottedBucket = 222 // of a Google Cloud Storage bucket that is named by a domain
 )
 
 // Location is a normalised absolute location: of an object, a folder or a bucket. Two locations name the same place
@@ -30,12 +37,13 @@ const (
 // the folder p=a%2Fb. Encodings whose decoding would climb out of their folder are refused all the same.
 type Location struct {
 	scheme string
-	bucket string // "" for files
+	bucket string // container@host in Azure, "" for files
 	key    string // without leading or trailing slash; "" for a whole bucket or the file system's root
 }
 
-// Parse reads s3://bucket/key (or s3a, s3n), file:///path, file:/path or /path. Errors are fault.Invalid and say what
-// is wrong with the location.
+// Parse reads s3://bucket/key (or s3a, s3n), gs://bucket/key, abfss://container@account.dfs.core.windows.net/path (or abfs,
+// wasb, wasbs, and the account's blob host), file:///path, file:/path or /path. Errors are fault.Invalid and say what is
+// wrong with the location.
 func Parse(location string) (Location, error) {
 	loc, wrong := parse(location)
 	if wrong != "" {
@@ -64,7 +72,7 @@ func parse(s string) (loc Location, wrong string) {
 	}
 	scheme, rest, found := strings.Cut(s, ":")
 	if !found || strings.Contains(scheme, "/") {
-		return loc, "it has no scheme; use s3://bucket/path or file:///path"
+		return loc, "it has no scheme; use one such as " + examples
 	}
 	switch {
 	case strings.EqualFold(scheme, schemeFile):
@@ -73,8 +81,14 @@ func parse(s string) (loc Location, wrong string) {
 	case strings.EqualFold(scheme, schemeS3), strings.EqualFold(scheme, "s3a"), strings.EqualFold(scheme, "s3n"):
 		loc.scheme = schemeS3
 		return loc.withBucketAndKey(rest)
+	case strings.EqualFold(scheme, schemeGCS):
+		loc.scheme = schemeGCS
+		return loc.withBucketAndKey(rest)
+	case isAzure(scheme):
+		loc.scheme = schemeAzure
+		return loc.withContainerAndKey(rest)
 	}
-	return loc, "its scheme is not supported; use s3://bucket/path or file:///path"
+	return loc, "its scheme is not supported; use one such as " + examples
 }
 
 // withFilePath reads what follows "file:".
@@ -93,13 +107,23 @@ func (l Location) withFilePath(rest string) (Location, string) {
 	return l.withKey(path, maxPath)
 }
 
-// withBucketAndKey reads what follows "s3:".
+// withBucketAndKey reads what follows "s3:" or "gs:".
 func (l Location) withBucketAndKey(rest string) (Location, string) {
 	authority, found := strings.CutPrefix(rest, "//")
 	if !found {
-		return l, "it has no bucket; use s3://bucket/path"
+		return l, "it has no bucket; use " + l.scheme + "://bucket/path"
 	}
 	bucket, key, _ := strings.Cut(authority, "/")
+	if bucket == "" {
+		return l, "it has no bucket; use " + l.scheme + "://bucket/path"
+	}
+	longest := maxBucket
+	if l.scheme == schemeGCS && strings.Contains(bucket, ".") {
+		longest = maxDottedBucket
+	}
+	if len(bucket) > longest {
+		return l, fmt.Sprintf("its bucket name is longer than %d characters", longest)
+	}
 	if wrong := checkBucket(bucket); wrong != "" {
 		return l, wrong
 	}
@@ -110,10 +134,6 @@ func (l Location) withBucketAndKey(rest string) (Location, string) {
 // checkBucket refuses upper case rather than folding it: engines would use the name as it was written.
 func checkBucket(bucket string) string {
 	switch {
-	case bucket == "":
-		return "it has no bucket; use s3://bucket/path"
-	case len(bucket) > maxBucket:
-		return "its bucket name is longer than 63 characters"
 	case strings.Contains(bucket, "..") || strings.Trim(bucket, ".-_") != bucket:
 		return "its bucket name begins, ends or continues with a dot where none may be"
 	}
@@ -207,7 +227,8 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// String gives the normal form: s3://bucket/key or file:///path, without a trailing slash; "" for the zero value.
+// String gives the normal form: s3://bucket/key, gs://bucket/key, abfss://container@account.dfs.suffix/key or
+// file:///path, without a trailing slash; "" for the zero value.
 func (l Location) String() string {
 	switch {
 	case l.scheme == "":
@@ -226,11 +247,16 @@ func (l Location) IsFile() bool { return l.scheme == schemeFile }
 // IsS3 tells whether the location is in an S3-compatible store.
 func (l Location) IsS3() bool { return l.scheme == schemeS3 }
 
-// Bucket gives the bucket, "" for local files.
+// Bucket gives the bucket, container@host in Azure, "" for local files.
 func (l Location) Bucket() string { return l.bucket }
 
 // Key gives the key of the object in its bucket, without a leading slash; "" for the whole bucket.
 func (l Location) Key() string { return l.key }
+
+// At gives the location of an object that a store listed in the same bucket, as the key is: it is not checked.
+func (l Location) At(key string) Location {
+	return Location{scheme: l.scheme, bucket: l.bucket, key: key}
+}
 
 // Path gives the path of a local file, "" for anything else.
 func (l Location) Path() string {

@@ -46,7 +46,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		"":                             "empty",
 		"wh/t":                         "no scheme",
 		"dir/a:b":                      "no scheme",
-		"gs://bucket/x":                "not supported",
+		"hdfs://host/x":                "not supported",
 		"C:\\data":                     "not supported",
 		"s3:bucket/x":                  "no bucket",
 		"s3:///x":                      "no bucket",
@@ -165,6 +165,8 @@ func FuzzWithin(f *testing.F) {
 	} {
 		f.Add("/wh/a", seed)
 		f.Add("s3://b/wh/a", "s3://b"+seed)
+		f.Add("gs://b/wh/a", "gs://b"+seed)
+		f.Add("abfss://lake@account.dfs.core.windows.net/wh/a", "wasbs://lake@account.blob.core.windows.net"+seed)
 	}
 	f.Fuzz(func(t *testing.T, prefix, location string) {
 		if !WithinStrings(prefix, location) {
@@ -172,6 +174,7 @@ func FuzzWithin(f *testing.F) {
 		}
 		p, l := mustParse(t, prefix), mustParse(t, location)
 		require.Equal(t, p.Bucket(), l.Bucket())
+		require.Equal(t, p.Scheme(), l.Scheme())
 		root, cleaned := path.Clean("/"+p.Key()), path.Clean("/"+l.Key())
 		require.True(t, cleaned == root || strings.HasPrefix(cleaned, strings.TrimSuffix(root, "/")+"/"), "%q is not below %q", cleaned, root)
 		for key, n := l.Key(), 0; n < 5; key, n = unescape(key), n+1 {

@@ -17,9 +17,11 @@ type Mount struct {
 }
 
 // Router is the Store of everything Sluice may touch: it passes each location to the mount whose root it lies in, the
-// innermost one where roots nest, and refuses any other with fault.Forbidden.
+// innermost one where roots nest, and refuses any other with fault.Forbidden. Where catalogs bring storage of their own,
+// their locations are roots too (Profiles.Router).
 type Router struct {
-	mounts []Mount // innermost first
+	mounts []Mount   // innermost first
+	own    *Profiles // of catalogs with storage of their own, which goes before the mounts; nil for none
 }
 
 // NewRouter makes a router of the mounts.
@@ -29,7 +31,7 @@ func NewRouter(mounts ...Mount) *Router {
 	return &Router{mounts: sorted}
 }
 
-// Roots gives the roots that locations must lie in.
+// Roots gives the configured roots.
 func (r *Router) Roots() []Location {
 	roots := make([]Location, len(r.mounts))
 	for i, m := range r.mounts {
@@ -39,15 +41,25 @@ func (r *Router) Roots() []Location {
 }
 
 // Allows tells whether the location is valid and lies in a root; the error says why not.
-func (r *Router) Allows(location string) error {
-	_, err := r.route(location)
+func (r *Router) Allows(ctx context.Context, location string) error {
+	_, err := r.route(ctx, location)
 	return err
 }
 
-func (r *Router) route(location string) (Store, error) {
+// At gives the store of a location.
+func (r *Router) At(ctx context.Context, location string) (Store, error) {
+	return r.route(ctx, location)
+}
+
+func (r *Router) route(ctx context.Context, location string) (Store, error) {
 	loc, err := Parse(location)
 	if err != nil {
 		return nil, err
+	}
+	if r.own != nil {
+		if store, err := r.own.storeAt(ctx, loc); err != nil || store != nil {
+			return store, err
+		}
 	}
 	for _, m := range r.mounts {
 		if Within(m.Root, loc) {
@@ -73,7 +85,7 @@ func (r *Router) outside(loc Location) error {
 
 // ReadFile implements Store.
 func (r *Router) ReadFile(ctx context.Context, location string) ([]byte, error) {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +94,7 @@ func (r *Router) ReadFile(ctx context.Context, location string) ([]byte, error) 
 
 // ReadFileUpTo is ReadFile with a limit of its own, in bytes; a larger object is fault.TooLarge.
 func (r *Router) ReadFileUpTo(ctx context.Context, location string, limit int64) ([]byte, error) {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +104,7 @@ func (r *Router) ReadFileUpTo(ctx context.Context, location string, limit int64)
 	data, err := s.ReadFile(ctx, location)
 	if err == nil && int64(len(data)) > limit {
 		loc, _ := Parse(location) // it was read
-		return nil, tooLarge(loc, int64(len(data)), limit)
+		return nil, TooLarge(loc, int64(len(data)), limit)
 	}
 	return data, err
 }
@@ -109,7 +121,7 @@ var (
 
 // CreateFile implements Store.
 func (r *Router) CreateFile(ctx context.Context, location string, data []byte) error {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -118,7 +130,7 @@ func (r *Router) CreateFile(ctx context.Context, location string, data []byte) e
 
 // DeleteFile implements Store.
 func (r *Router) DeleteFile(ctx context.Context, location string) error {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -127,7 +139,7 @@ func (r *Router) DeleteFile(ctx context.Context, location string) error {
 
 // Stat implements Store.
 func (r *Router) Stat(ctx context.Context, location string) (Info, error) {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return Info{}, err
 	}
@@ -136,7 +148,7 @@ func (r *Router) Stat(ctx context.Context, location string) (Info, error) {
 
 // List implements Store. It lists one mount: roots that nest in prefix are not descended into.
 func (r *Router) List(ctx context.Context, prefix, after string, limit int) ([]Info, error) {
-	s, err := r.route(prefix)
+	s, err := r.route(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +157,7 @@ func (r *Router) List(ctx context.Context, prefix, after string, limit int) ([]I
 
 // OpenFile implements Store.
 func (r *Router) OpenFile(ctx context.Context, location string) (File, error) {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +166,7 @@ func (r *Router) OpenFile(ctx context.Context, location string) (File, error) {
 
 // EnsureFolder implements Store.
 func (r *Router) EnsureFolder(ctx context.Context, location string) error {
-	s, err := r.route(location)
+	s, err := r.route(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -164,6 +176,9 @@ func (r *Router) EnsureFolder(ctx context.Context, location string) error {
 // Close closes the stores that hold something open, such as the folder of a local store.
 func (r *Router) Close() error {
 	var errs []error
+	if r.own != nil {
+		errs = append(errs, r.own.Close())
+	}
 	for _, m := range r.mounts {
 		if c, ok := m.Store.(interface{ Close() error }); ok {
 			errs = append(errs, c.Close())

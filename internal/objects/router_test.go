@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"testing"
@@ -11,14 +12,12 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-func TestRouterIsAStore(t *testing.T) {
-	testStore(t, func(t *testing.T) (Store, string) {
-		root := "file://" + t.TempDir() + "/warehouse"
-		r, err := Open(t.Context(), Config{Roots: []string{root}})
-		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, r.Close()) })
-		return r, root
-	})
+func newFileStore(t testing.TB, root string) *FileStore {
+	t.Helper()
+	s, err := NewFileStore(context.Background(), mustParse(t, root))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	return s
 }
 
 func TestRouterRefusesWhatIsOutsideItsRoots(t *testing.T) {
@@ -40,19 +39,19 @@ func TestRouterRefusesWhatIsOutsideItsRoots(t *testing.T) {
 		_, err = r.List(t.Context(), loc, "", 1)
 		assert.True(t, fault.Is(err, fault.Forbidden))
 		assert.True(t, fault.Is(r.EnsureFolder(t.Context(), loc), fault.Forbidden))
-		assert.True(t, fault.Is(r.Allows(loc), fault.Forbidden))
+		assert.True(t, fault.Is(r.Allows(t.Context(), loc), fault.Forbidden))
 	}
-	assert.True(t, fault.Is(r.Allows(a+"/../b/x"), fault.Invalid))
-	assert.NoError(t, r.Allows("file:"+dir+"/a/x"), "another spelling of an allowed place")
+	assert.True(t, fault.Is(r.Allows(t.Context(), a+"/../b/x"), fault.Invalid))
+	assert.NoError(t, r.Allows(t.Context(), "file:"+dir+"/a/x"), "another spelling of an allowed place")
 	assert.Len(t, r.Roots(), 2)
-	assert.True(t, fault.Is(NewRouter().Allows(a), fault.Forbidden))
+	assert.True(t, fault.Is(NewRouter().Allows(t.Context(), a), fault.Forbidden))
 }
 
 func TestRouterPrefersTheInnermostRoot(t *testing.T) {
 	outer, inner := newFileStore(t, "file://"+t.TempDir()), newFileStore(t, "file://"+t.TempDir())
 	r := NewRouter(Mount{Root: mustParse(t, "s3://bucket/wh"), Store: outer}, Mount{Root: mustParse(t, "s3://bucket/wh/in"), Store: inner})
 	for loc, want := range map[string]Store{"s3://bucket/wh/x": outer, "s3a://bucket/wh/in/x": inner, "s3://bucket/wh/inner": outer} {
-		got, err := r.route(loc)
+		got, err := r.route(t.Context(), loc)
 		require.NoError(t, err)
 		assert.Same(t, want, got, loc)
 	}
@@ -61,7 +60,7 @@ func TestRouterPrefersTheInnermostRoot(t *testing.T) {
 func TestOpenSaysWhatTheConfigurationHasWrong(t *testing.T) {
 	file := t.TempDir() + "/file"
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	for _, roots := range [][]string{nil, {""}, {"gs://bucket"}, {"/"}, {file}, {file + "/x"}, {"file://" + t.TempDir(), "relative"}} {
+	for _, roots := range [][]string{nil, {""}, {"gs://bucket"}, {"abfss://lake@account.dfs.core.windows.net"}, {"/"}, {file}, {file + "/x"}, {"file://" + t.TempDir(), "relative"}} {
 		_, err := Open(t.Context(), Config{Roots: roots})
 		assert.True(t, fault.Is(err, fault.Invalid), "%v: %v", roots, err)
 	}
@@ -70,6 +69,21 @@ func TestOpenSaysWhatTheConfigurationHasWrong(t *testing.T) {
 	r, err := Open(t.Context(), Config{Roots: []string{"s3a://bucket/wh", t.TempDir()}})
 	require.NoError(t, err, "a store may be opened before its endpoint is there")
 	assert.NoError(t, r.Close())
+}
+
+func TestOpenAsksForAStoreOnceForEachPlace(t *testing.T) {
+	var asked []string
+	open := func(_ context.Context, root Location) (Store, error) {
+		asked = append(asked, root.String())
+		return newFileStore(t, "file://"+t.TempDir()), nil
+	}
+	r, err := Open(t.Context(), Config{
+		Roots:  []string{"gs://b1/wh", "gs://b1/other", "gs://b2", "wasbs://lake@account.blob.core.windows.net/x", "abfss://lake@account.dfs.core.windows.net/y"},
+		Clouds: map[string]OpenFunc{"gs": open, "abfss": open},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"gs://b1/wh", "gs://b2", "abfss://lake@account.dfs.core.windows.net/x"}, asked)
+	assert.Len(t, r.Roots(), 5)
 }
 
 func TestCheckFindsAStoreThatOverwrites(t *testing.T) {

@@ -70,11 +70,11 @@ func (s *S3Store) ReadFileUpTo(ctx context.Context, location string, limit int64
 		}
 		if info.Size > limit {
 			discard(body)
-			return nil, tooLarge(loc, info.Size, limit)
+			return nil, TooLarge(loc, info.Size, limit)
 		}
 		data, err := readBody(body, info.Size, limit)
 		if err == nil && int64(len(data)) > limit {
-			return nil, tooLarge(loc, int64(len(data)), limit)
+			return nil, TooLarge(loc, int64(len(data)), limit)
 		}
 		if err == nil {
 			return data, nil
@@ -105,7 +105,7 @@ func (s *S3Store) CreateFile(ctx context.Context, location string, data []byte) 
 		return err
 	}
 	defer cancel()
-	ctx, attempts := countAttempts(ctx)
+	ctx, attempts := CountAttempts(ctx)
 	round := 1
 	for ; ; round++ {
 		if err = s.put(ctx, loc, data); err == nil {
@@ -127,19 +127,20 @@ func (s *S3Store) CreateFile(ctx context.Context, location string, data []byte) 
 	if int(attempts.Load()) > round && s.holds(ctx, loc, data) {
 		return nil
 	}
-	return taken(loc, err)
+	return Taken(loc, err)
 }
 
 // put sends one conditional PUT, signed over its content.
 func (s *S3Store) put(ctx context.Context, loc Location, data []byte) error {
 	sum := sha256.Sum256(data)
-	opts := minio.PutObjectOptions{ContentType: contentType(loc), DisableContentSha256: true} // no chunked signature: the sum is given
+	opts := minio.PutObjectOptions{ContentType: ContentType(loc), DisableContentSha256: true} // no chunked signature: the sum is given
 	opts.SetMatchETagExcept("*")
 	_, err := s.core.PutObject(ctx, loc.Bucket(), loc.Key(), bytes.NewReader(data), int64(len(data)), "", hex.EncodeToString(sum[:]), opts)
 	return err
 }
 
-func contentType(loc Location) string {
+// ContentType gives the type that an object is stored with.
+func ContentType(loc Location) string {
 	if strings.HasSuffix(loc.Key(), ".json") {
 		return "application/json"
 	}
@@ -206,11 +207,11 @@ func (s *S3Store) List(ctx context.Context, prefix, after string, limit int) ([]
 		return nil, err
 	}
 	defer cancel() // ends the listing's goroutine too
-	afterKey, err := keyAfter(loc, after)
+	afterKey, err := KeyAfter(loc, after)
 	if err != nil {
 		return nil, err
 	}
-	limit = pageSize(limit)
+	limit = PageSize(limit)
 	opts := minio.ListObjectsOptions{Prefix: loc.Key(), Recursive: true, StartAfter: afterKey, MaxKeys: limit}
 	if opts.Prefix != "" {
 		opts.Prefix += "/"
@@ -223,8 +224,7 @@ func (s *S3Store) List(ctx context.Context, prefix, after string, limit int) ([]
 		if strings.HasSuffix(object.Key, "/") || object.Key <= afterKey {
 			continue
 		}
-		at := Location{scheme: loc.scheme, bucket: loc.bucket, key: object.Key}
-		found = append(found, Info{Location: at.String(), Size: object.Size, Modified: object.LastModified})
+		found = append(found, Info{Location: loc.At(object.Key).String(), Size: object.Size, Modified: object.LastModified})
 		if len(found) == limit {
 			break
 		}
@@ -243,7 +243,7 @@ func (s *S3Store) OpenFile(ctx context.Context, location string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &s3File{ctx: ctx, store: s, loc: loc, size: info.Size, etag: info.ETag}, nil
+	return NewRangedFile(info.Size, s.ranges(ctx, loc, info.ETag)), nil
 }
 
 // EnsureFolder implements Store: object stores have no folders.

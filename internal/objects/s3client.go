@@ -1,11 +1,8 @@
 package objects
 
 import (
-	"context"
 	"net"
-	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -55,7 +52,7 @@ func newS3Client(c S3Config) (*minio.Client, error) {
 	client, err := minio.New(endpoint.Host, &minio.Options{
 		Creds:        creds,
 		Secure:       secure,
-		Transport:    countingTransport{next: transport},
+		Transport:    CountingTransport{Next: transport},
 		Region:       region,
 		BucketLookup: lookup,
 		MaxRetries:   s3Attempts,
@@ -83,37 +80,21 @@ func s3Endpoint(endpoint string) (*url.URL, error) {
 }
 
 // s3Credentials gives the configured keys, else those of the surroundings: environment, shared credentials file, the
-// role of the instance, container or web identity.
+// role of the instance, container or web identity; or those of the role that is taken on with them.
 func s3Credentials(c S3Config) (*credentials.Credentials, error) {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		return nil, fault.New(fault.Invalid, "The object store's access key and secret key go together: give both or neither.")
 	}
-	if c.AccessKey != "" {
-		return credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken), nil
-	}
-	return credentials.NewChainCredentials([]credentials.Provider{
+	keys := credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{},
 		&credentials.FileAWSCredentials{},
 		&credentials.IAM{},
-	}), nil
-}
-
-// attemptsKey is the context key of a request's attempt counter.
-type attemptsKey struct{}
-
-// countAttempts gives a context whose requests are counted, the retries inside minio-go included.
-func countAttempts(ctx context.Context) (context.Context, *atomic.Int32) {
-	n := new(atomic.Int32)
-	return context.WithValue(ctx, attemptsKey{}, n), n
-}
-
-// countingTransport counts requests of contexts that ask for it.
-type countingTransport struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (t countingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if n, ok := req.Context().Value(attemptsKey{}).(*atomic.Int32); ok {
-		n.Add(1)
+	})
+	if c.AccessKey != "" {
+		keys = credentials.NewStaticV4(c.AccessKey, c.SecretKey, c.SessionToken)
 	}
-	return t.next.RoundTrip(req)
+	if c.Role != nil {
+		keys = credentials.New(&roleKeys{base: keys, config: c})
+	}
+	return keys, nil
 }

@@ -40,7 +40,10 @@ func undecided(err error) bool {
 // s3Fault says what went wrong; the store's own words stay in the cause.
 func s3Fault(ctx context.Context, loc Location, err error) error {
 	if ctx.Err() != nil {
-		return stopped(ctx, loc)
+		return Stopped(ctx, loc)
+	}
+	if role, ok := errors.AsType[*roleError](err); ok {
+		return fault.Wrap(err, fault.Unavailable, "Sluice cannot take on the role %s, by which %s is reached. Check the role, who may take it on, and the token service's address.", role.role, loc)
 	}
 	resp := answer(err)
 	switch resp.Code {
@@ -53,7 +56,7 @@ func s3Fault(ctx context.Context, loc Location, err error) error {
 	}
 	switch resp.StatusCode {
 	case http.StatusNotFound:
-		return missing(loc, err)
+		return Missing(loc, err)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.Wrap(err, fault.Unavailable, "The object store refused Sluice access to %s. Check its storage credentials and their policy.", loc)
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect:

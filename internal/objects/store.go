@@ -24,8 +24,9 @@ type Store interface {
 	DeleteFile(ctx context.Context, location string) error
 	// Stat describes an object; fault.NotFound when it is missing.
 	Stat(ctx context.Context, location string) (Info, error)
-	// List gives the objects below prefix, in byte order of their locations, after the location after ("" for the
-	// first page), at most limit. A prefix that does not exist has none.
+	// List gives the objects below prefix after the location after ("" for the first page), at most limit. A prefix that
+	// does not exist has none. The order is that of the bytes of their locations; in Azure accounts with a hierarchical
+	// namespace it is that of their segments, so that what is in folder a comes before a.txt.
 	List(ctx context.Context, prefix, after string, limit int) ([]Info, error)
 	// OpenFile opens an object for reading; ctx bounds the reads too. fault.NotFound when it is missing.
 	OpenFile(ctx context.Context, location string) (File, error)
@@ -48,27 +49,32 @@ type File interface {
 	Size() int64 // bytes
 }
 
-// missing is the answer to reading what is not there, in the words clients of Iceberg catalogs know.
-func missing(loc Location, cause error) error {
+// Missing is the answer to reading what is not there, in the words clients of Iceberg catalogs know.
+func Missing(loc Location, cause error) error {
 	err := fault.About(fault.NotFound, fault.File, "Failed to open input stream for file: %s", loc)
 	err.Cause = cause
 	return err
 }
 
-// taken is the answer to creating what is already there.
-func taken(loc Location, cause error) error {
+// Taken is the answer to creating what is already there.
+func Taken(loc Location, cause error) error {
 	err := fault.About(fault.AlreadyExists, fault.File, "File already exists: %s", loc)
 	err.Cause = cause
 	return err
 }
 
-// tooLarge is the answer to reading at once what is to be read in parts.
-func tooLarge(loc Location, size, limit int64) error {
+// TooLarge is the answer to reading at once what is to be read in parts.
+func TooLarge(loc Location, size, limit int64) error {
 	return fault.About(fault.TooLarge, fault.File, "File %s has %d bytes; at most %d are read at once.", loc, size, limit)
 }
 
-// stopped turns the end of a context into an error that says so; nil while it lives.
-func stopped(ctx context.Context, loc Location) error {
+// Replaced is the answer to reading on in an object that is another one by now.
+func Replaced(loc Location, cause error) error {
+	return fault.Wrap(cause, fault.Unavailable, "File %s was replaced while it was read. Try again.", loc)
+}
+
+// Stopped turns the end of a context into an error that says so; nil while it lives.
+func Stopped(ctx context.Context, loc Location) error {
 	if err := ctx.Err(); err != nil {
 		return fault.Wrap(err, fault.Unavailable, "The request ended before the storage answered for %s.", loc)
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"time"
 
 	"github.com/sluice-data/sluice/models"
@@ -23,6 +24,23 @@ type Caller struct {
 	RoleNames  []string // names of the principal roles that it acts with, in order
 	Held       *Held    // the grants of the principal's roles, as far as the token acts with them; nil holds nothing
 	Origin     Origin
+	// AsOf is the version of all rights that the caller was found under, which counts changes of catalogs' storage too.
+	AsOf int64
+}
+
+// asOfKey is the context key of the version.
+type asOfKey struct{}
+
+// WithAsOf lets what a request does further on know the version that its caller was found under, so that it need not be
+// read again.
+func WithAsOf(ctx context.Context, version int64) context.Context {
+	return context.WithValue(ctx, asOfKey{}, version)
+}
+
+// AsOf gives that version; false where there is none, as in a workflow.
+func AsOf(ctx context.Context) (version int64, known bool) {
+	version, known = ctx.Value(asOfKey{}).(int64)
+	return version, known
 }
 
 // Origin is where a request came from, for the ledger and the audit.

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sluice-data/sluice/models"
 )
 
 // Check says why wanted cannot be reached from current whatever is done: a sentence for each reason.
@@ -15,7 +19,7 @@ func Check(current, wanted State) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted.Principals)) {
-		c.roles(wanted.Principals[name].Roles, "principal "+name)
+		c.principal(name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted.Catalogs)) {
 		c.catalog(name)
@@ -31,6 +35,27 @@ type checker struct {
 func (c *checker) fail(format string, args ...any) {
 	c.reasons = append(c.reasons, fmt.Sprintf(format, args...))
 }
+
+func (c *checker) principal(name string) {
+	want := c.wanted.Principals[name]
+	_, there := c.current.Principals[name]
+	switch {
+	case !there && name == platformName:
+		c.fail("principal %s cannot be made: the audit names so what the server does by itself", name)
+	case name == models.RootPrincipal && disabled(want):
+		c.fail("principal %s cannot be disabled", name)
+	}
+	c.roles(want.Roles, "principal "+name)
+	for _, role := range want.Roles {
+		assigned := slices.Contains(c.current.Principals[name].Roles, role)
+		if (c.wanted.PrincipalRoles[role].Federated || c.current.PrincipalRoles[role].Federated) && !assigned {
+			c.fail("principal role %s of principal %s is federated: its identity provider says who has it", role, name)
+		}
+	}
+}
+
+// platformName is whom the audit names for what Sluice does by itself.
+const platformName = "sluice"
 
 // roles checks that the principal roles that something refers to are there, or are to be.
 func (c *checker) roles(names []string, whose string) {
@@ -48,6 +73,8 @@ func (c *checker) catalog(name string) {
 	have, there := c.current.Catalogs[name]
 	kind, said := want.Storage[storageTypeMember]
 	switch {
+	case !there && !addressable(name):
+		c.fail("catalog %s cannot be made: its name must have no dot, slash or space, and not be v1 or namespaces", name)
 	case !there && (!said || want.BaseLocation == ""):
 		c.fail("catalog %s is to be made: say its storage_type and default_base_location", name)
 	case there && said && kind != have.Storage[storageTypeMember]:
@@ -56,4 +83,9 @@ func (c *checker) catalog(name string) {
 	for _, role := range slices.Sorted(maps.Keys(want.Roles)) {
 		c.roles(want.Roles[role].AssignTo, "catalog role "+name+"."+role)
 	}
+}
+
+// addressable tells whether a catalog can be called so: refs and routes take other names for something else.
+func addressable(name string) bool {
+	return !strings.ContainsAny(name, "./") && !strings.ContainsFunc(name, unicode.IsSpace) && name != "v1" && name != "namespaces"
 }

@@ -148,7 +148,7 @@ func TestChangesCarryTheWholeObject(t *testing.T) {
 func TestCheckSaysWhyAFileCannotBeApplied(t *testing.T) {
 	t.Parallel()
 	file := `
-principals: {etl: {roles: [writers, ghosts]}}
+principals: {etl: {roles: [writers, ghosts, new]}, root: {disabled: true}, sluice: {}}
 principal_roles: [{name: readers, federated: true}, {name: new, federated: true}]
 catalogs:
   - name: lake
@@ -156,13 +156,20 @@ catalogs:
     roles: {ingest: {assign_to: [phantoms, new]}}
   - name: pond
     storage_type: s3
+  - {name: a.b, storage_type: s3, default_base_location: "s3://a"}
+  - {name: v1, storage_type: s3, default_base_location: "s3://a"}
 `
 	assert.Equal(t, []string{
 		"principal role readers is not federated, and cannot become so: delete it first",
 		"principal role ghosts of principal etl is not there: add it to principal_roles",
+		"principal role new of principal etl is federated: its identity provider says who has it",
+		"principal root cannot be disabled",
+		"principal sluice cannot be made: the audit names so what the server does by itself",
+		"catalog a.b cannot be made: its name must have no dot, slash or space, and not be v1 or namespaces",
 		"catalog lake has storage_type FILE, and cannot change to S3",
 		"principal role phantoms of catalog role lake.ingest is not there: add it to principal_roles",
 		"catalog pond is to be made: say its storage_type and default_base_location",
+		"catalog v1 cannot be made: its name must have no dot, slash or space, and not be v1 or namespaces",
 	}, Check(mustParse(t, lived), mustParse(t, file)))
 	assert.Empty(t, Check(mustParse(t, lived), mustParse(t, lived)))
 }

@@ -141,6 +141,8 @@ func (p *parser) entityName(n *yaml.Node, name string) {
 		p.fail(n, "%s begins with SYSTEM$, which is reserved", name)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		p.fail(n, "a name holds control characters")
+	case name == "." || name == "..":
+		p.fail(n, "nothing can be called %s, because no URL can name it", name)
 	}
 }
 

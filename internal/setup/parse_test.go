@@ -121,6 +121,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		"roles of principal etl must be a list":                                  "principals: {etl: {roles: writers}}\n",
 		"property team must be a text":                                           "principals: {etl: {properties: {team: [a]}}}\n",
 		"System$root begins with SYSTEM$":                                        "principals: {System$root: {}}\n",
+		"nothing can be called ..":                                               "principal_roles: ['..']\n",
 		"line 3: principal role a is there twice":                                "principal_roles:\n  - a\n  - name: a\n",
 		"line 2: a name is missing":                                              "principal_roles:\n  - properties: {}\n",
 		"catalog c is of type external":                                          "catalogs: [{name: c, type: external}]\n",

@@ -32,14 +32,16 @@ func (s *Store) Catalogs(ctx context.Context) ([]models.Catalog, error) {
 	return all[models.Catalog](ctx, s.query(ctx).Order("name"))
 }
 
-// CreateCatalog implements management.Store.
+// CreateCatalog adds a catalog wherever it lies; PlaceCatalog looks first.
 func (s *Store) CreateCatalog(ctx context.Context, c models.Catalog, adminPrivileges []models.Privilege, event models.AuditEvent) error {
-	return s.write(ctx, func(tx *gorm.DB) error {
-		if err := s.insertCatalog(tx, c, adminPrivileges); err != nil {
-			return err
-		}
-		return s.insertAudit(tx, event)
-	})
+	return s.write(ctx, func(tx *gorm.DB) error { return s.createCatalog(tx, c, adminPrivileges, event) })
+}
+
+func (s *Store) createCatalog(tx *gorm.DB, c models.Catalog, adminPrivileges []models.Privilege, event models.AuditEvent) error {
+	if err := s.insertCatalog(tx, c, adminPrivileges); err != nil {
+		return err
+	}
+	return s.insertAudit(tx, event)
 }
 
 func (s *Store) insertCatalog(tx *gorm.DB, c models.Catalog, adminPrivileges []models.Privilege) error {
@@ -47,6 +49,7 @@ func (s *Store) insertCatalog(tx *gorm.DB, c models.Catalog, adminPrivileges []m
 		return err
 	}
 	s.stamp(&c.CreatedAt, &c.UpdatedAt)
+	c.StorageSecrets = append([]byte{}, c.StorageSecrets...) // never NULL
 	if err := tx.Create(&c).Error; isDuplicate(err) {
 		return fault.About(fault.AlreadyExists, fault.Catalog, "Catalog %q exists already: choose another name.", c.Name)
 	} else if err != nil {
@@ -81,21 +84,40 @@ func (s *Store) insertCatalog(tx *gorm.DB, c models.Catalog, adminPrivileges []m
 	return tx.Create(&grants).Error
 }
 
-// UpdateCatalog implements catalog.Store and management.Store: all but the name.
+// UpdateCatalog implements catalog.Store: all but the name and the secrets.
 func (s *Store) UpdateCatalog(ctx context.Context, c models.Catalog, event models.AuditEvent) error {
+	return s.write(ctx, func(tx *gorm.DB) error { return s.updateCatalog(tx, c, event) })
+}
+
+func (s *Store) updateCatalog(tx *gorm.DB, c models.Catalog, event models.AuditEvent) error {
+	result := tx.Model(&models.Catalog{}).Where("id = ? AND version = ?", c.ID, c.Version).
+		UpdateColumns(map[string]any{
+			"base_location":        c.BaseLocation,
+			"allowed_locations":    c.AllowedLocations,
+			"storage":              c.Storage,
+			"default_write_policy": c.DefaultWritePolicy,
+			"properties":           c.Properties,
+			"version":              c.Version + 1,
+			"updated_at":           s.clock(),
+		})
+	err := changed[models.Catalog](tx, result, c.ID, noCatalog(c.Name),
+		fault.New(fault.Conflict, "Catalog %q was changed meanwhile: load it and try again.", c.Name))
+	if err != nil {
+		return err
+	}
+	return s.insertAudit(tx, event)
+}
+
+// SetStorageSecrets implements management.Store.
+func (s *Store) SetStorageSecrets(ctx context.Context, id string, version int64, sealed []byte, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		result := tx.Model(&models.Catalog{}).Where("id = ? AND version = ?", c.ID, c.Version).
-			UpdateColumns(map[string]any{
-				"base_location":        c.BaseLocation,
-				"allowed_locations":    c.AllowedLocations,
-				"storage":              c.Storage,
-				"default_write_policy": c.DefaultWritePolicy,
-				"properties":           c.Properties,
-				"version":              c.Version + 1,
-				"updated_at":           s.clock(),
-			})
-		err := changed[models.Catalog](tx, result, c.ID, noCatalog(c.Name),
-			fault.New(fault.Conflict, "Catalog %q was changed meanwhile: load it and try again.", c.Name))
+		result := tx.Model(&models.Catalog{}).Where("id = ? AND version = ?", id, version).UpdateColumns(map[string]any{
+			"storage_secrets": append([]byte{}, sealed...), // never NULL
+			"version":         version + 1,
+			"updated_at":      s.clock(),
+		})
+		err := changed[models.Catalog](tx, result, id, catalogGone(),
+			fault.New(fault.Conflict, "The catalog was changed meanwhile: try again."))
 		if err != nil {
 			return err
 		}

@@ -98,6 +98,23 @@ func (s *Store) GrantsOfCatalogRole(ctx context.Context, catalogRoleID string) (
 	return grants, nil
 }
 
+// GrantsOnDropped implements management.Store.
+func (s *Store) GrantsOnDropped(ctx context.Context, catalogRoleID string) ([]management.PlacedGrant, error) {
+	var rows []placedRow
+	err := s.query(ctx).Raw(`SELECT g.id, g.catalog_role_id, g.catalog_id, g.scope, g.object_id, g.privilege, g.created_at,
+		d.namespace_key, d.name AS entity_name
+		FROM grants g JOIN dropped_tables d ON d.table_id = g.object_id AND d.state = ?
+		WHERE g.catalog_role_id = ? AND g.scope = 'table' ORDER BY g.id`, models.StateDropped, catalogRoleID).Scan(&rows).Error
+	if err != nil {
+		return nil, translate(ctx, err)
+	}
+	grants := make([]management.PlacedGrant, len(rows))
+	for i, row := range rows {
+		grants[i] = management.PlacedGrant{Grant: row.Grant, Namespace: row.NamespaceKey, Name: row.EntityName}
+	}
+	return grants, nil
+}
+
 // place names a namespace.
 type place struct {
 	catalogID string

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/pressly/goose/v3"
@@ -30,9 +31,12 @@ func (s *Store) TableAt(ctx context.Context, location string) (catalog.Occupant,
 	return found.Occupant, err
 }
 
-// TableWithin implements management.Store. The name begins with that of the catalog.
-func (s *Store) TableWithin(ctx context.Context, location string) (string, error) {
-	found, err := s.occupantAt(ctx, location, "", ofTables, ofViews)
+// tableWithin names what overlaps a location and is in no catalog of the id. The name begins with that of the catalog.
+func tableWithin(tx *gorm.DB, location, exceptCatalogID string) (string, error) {
+	if !storable(location) {
+		return "", nil
+	}
+	found, err := overlappingOutside(tx, location, "", exceptCatalogID, ofTables, ofViews)
 	if err != nil || found.CatalogName == "" { // none, or the record of a drop whose catalog is gone
 		return found.Name, err
 	}
@@ -59,6 +63,11 @@ const holdsLocation = "t.holds_location AND t.state IN ('dropped', 'purging', 'u
 // overlapping finds a table or view (kinds: their database tables), or a dropped table, of any catalog, above, at or below
 // the location; zero is none. Each half of the query is a range of an index on location.
 func overlapping(tx *gorm.DB, location, exceptID string, kinds ...string) (occupant, error) {
+	return overlappingOutside(tx, location, exceptID, "", kinds...)
+}
+
+// overlappingOutside leaves out what is in one catalog, "" for none.
+func overlappingOutside(tx *gorm.DB, location, exceptID, exceptCatalogID string, kinds ...string) (occupant, error) {
 	above := enclosing(location)
 	if len(above) == 0 {
 		return occupant{}, nil
@@ -70,15 +79,17 @@ func overlapping(tx *gorm.DB, location, exceptID string, kinds ...string) (occup
 	}
 	var parts []string
 	var args []any
+	except := []any{exceptID, exceptCatalogID}
 	for _, kind := range kinds {
-		columns := "SELECT t.catalog_id, t.name, n.name_key FROM " + kind + " t JOIN namespaces n ON n.id = t.namespace_id WHERE t.id <> ? AND "
+		columns := "SELECT t.catalog_id, t.name, n.name_key FROM " + kind + " t JOIN namespaces n ON n.id = t.namespace_id WHERE t.id <> ? AND t.catalog_id <> ? AND "
 		// "/" is followed by "0": the range holds every location that begins with below and a slash.
 		parts = append(parts, columns+"t.location IN ?", columns+"t.location >= ? AND t.location < ?")
-		args = append(args, exceptID, above, exceptID, below+"/", below+"0")
+		args = slices.Concat(args, except, []any{above}, except, []any{below + "/", below + "0"})
 	}
-	const dropped = "SELECT t.catalog_id, t.name || ' (dropped)', t.namespace_key FROM dropped_tables t WHERE t.id <> ? AND t.table_id <> ? AND " + holdsLocation + " AND "
+	const dropped = "SELECT t.catalog_id, t.name || ' (dropped)', t.namespace_key FROM dropped_tables t WHERE t.table_id <> ? AND t.id <> ? AND t.catalog_id <> ? AND " + holdsLocation + " AND "
 	parts = append(parts, dropped+"t.location IN ?", dropped+"t.location >= ? AND t.location < ?")
-	args = append(args, exceptID, exceptID, above, exceptID, exceptID, below+"/", below+"0")
+	except = append([]any{exceptID}, except...)
+	args = slices.Concat(args, except, []any{above}, except, []any{below + "/", below + "0"})
 	err := tx.Raw("SELECT f.*, COALESCE(c.name, '') AS catalog_name FROM (SELECT * FROM ("+strings.Join(parts, " UNION ALL ")+
 		") AS u LIMIT 1) AS f LEFT JOIN catalogs c ON c.id = f.catalog_id", args...).Scan(&found).Error
 	if err != nil || len(found) == 0 {
@@ -98,20 +109,31 @@ func (s *Store) lockLocations(tx *gorm.DB) error {
 	return tx.Exec("SELECT pg_advisory_xact_lock('tables'::regclass::bigint)").Error
 }
 
-// takeLocation answers fault.Conflict when the location of what is to be in the catalog overlaps that of a table, or of
-// whatever kinds are given. Until the transaction ends nobody else takes one.
-func (s *Store) takeLocation(tx *gorm.DB, catalogID, id, location string, kinds ...string) error {
+// claim is what is to be at a location.
+type claim struct {
+	catalogID, id string
+	namespaceID   string
+	name          string
+	location      string
+}
+
+// takeLocation answers fault.Conflict when the location overlaps that of a table, of whatever kinds are given, or of a live
+// staged create of another name. Until the transaction ends nobody else takes one.
+func (s *Store) takeLocation(tx *gorm.DB, c claim, kinds ...string) error {
 	if err := s.lockLocations(tx); err != nil {
 		return err
 	}
-	other, err := overlapping(tx, location, id, kinds...)
+	other, err := overlapping(tx, c.location, c.id, kinds...)
+	if err == nil && other.Name == "" {
+		other.Occupant, err = s.stagedAt(tx, c.location, c.namespaceID, c.name)
+	}
 	if err != nil || other.Name == "" {
 		return err
 	}
-	if other.CatalogID != catalogID { // whose names the caller may not see
-		return fault.New(fault.Conflict, "The location %s overlaps that of a table of another catalog: choose another.", location)
+	if other.CatalogID != c.catalogID { // whose names the caller may not see
+		return fault.New(fault.Conflict, "The location %s overlaps that of a table of another catalog: choose another.", c.location)
 	}
-	return fault.New(fault.Conflict, "The location %s overlaps that of %q: choose another.", location, other.Name)
+	return fault.New(fault.Conflict, "The location %s overlaps that of %q: choose another.", c.location, other.Name)
 }
 
 // enclosing gives the location and every location above it, each with and without a slash at its end.

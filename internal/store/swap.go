@@ -69,7 +69,7 @@ func fitsOne(s catalog.Swap) bool { return !s.Create && !s.Moves && !s.Returns }
 func (s *Store) settleSwap(tx *gorm.DB, swap catalog.Swap) error {
 	t := &swap.Table
 	if swap.Moves {
-		if err := s.takeLocation(tx, t.CatalogID, t.ID, t.Location, ofTables, ofViews); err != nil {
+		if err := s.takeLocation(tx, claimOf(*t), ofTables, ofViews); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
 		return noCatalog(row.CatalogID)
 	}
 	// An overlap is told last: a name or uuid that is taken says more.
-	overlap := s.takeLocation(tx, row.CatalogID, row.ID, row.Location, ofTables, ofViews)
+	overlap := s.takeLocation(tx, claimOf(row), ofTables, ofViews)
 	if overlap != nil && !fault.Is(overlap, fault.Conflict) {
 		return overlap
 	}
@@ -100,7 +100,14 @@ func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
 	if err := takeName(tx, identifierOf(row)); err != nil {
 		return err
 	}
+	if err := endStaged(tx, row.NamespaceID, row.Name); err != nil {
+		return err
+	}
 	return overlap
+}
+
+func claimOf(t models.Table) claim {
+	return claim{catalogID: t.CatalogID, id: t.ID, namespaceID: t.NamespaceID, name: t.Name, location: t.Location}
 }
 
 // uuidOnce tells a table-uuid that another table has from a name that is taken, which stays an error.

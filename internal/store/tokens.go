@@ -15,21 +15,40 @@ func noToken() error { return fault.About(fault.NotFound, fault.Token, "The toke
 
 // CreateToken implements access.Store.
 func (s *Store) CreateToken(ctx context.Context, t models.Token, event models.AuditEvent) error {
-	t.Name, t.CreatedBy = clean(t.Name), clean(t.CreatedBy)
-	s.stamp(&t.CreatedAt)
+	return s.write(ctx, func(tx *gorm.DB) error { return s.insertToken(tx, t, event) })
+}
+
+// IssueToken implements access.Store. The principal is held as it is until the token is there: a reset that comes
+// meanwhile either ends the token or is seen here.
+func (s *Store) IssueToken(ctx context.Context, t models.Token, principalVersion int64, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		row := t
-		err := tx.Create(&row).Error
+		var p models.Principal
+		err := locking(tx, "SHARE").Select("id", "version").Where("id = ?", t.PrincipalID).Take(&p).Error
 		switch {
-		case isDuplicate(err):
-			return fault.About(fault.AlreadyExists, fault.Token, "The token exists already.")
-		case isOrphan(err):
-			return fault.About(fault.NotFound, fault.Principal, "The principal or catalog of the token does not exist.")
+		case isAbsent(err):
+			return noPrincipal()
 		case err != nil:
 			return err
+		case p.Version != principalVersion:
+			return fault.About(fault.Conflict, fault.Principal, "The principal of the token was changed meanwhile: ask for it again.")
 		}
-		return s.insertAudit(tx, event)
+		return s.insertToken(tx, t, event)
 	})
+}
+
+func (s *Store) insertToken(tx *gorm.DB, t models.Token, event models.AuditEvent) error {
+	t.Name, t.CreatedBy = clean(t.Name), clean(t.CreatedBy)
+	s.stamp(&t.CreatedAt)
+	err := tx.Create(&t).Error
+	switch {
+	case isDuplicate(err):
+		return fault.About(fault.AlreadyExists, fault.Token, "The token exists already.")
+	case isOrphan(err):
+		return fault.About(fault.NotFound, fault.Principal, "The principal or catalog of the token does not exist.")
+	case err != nil:
+		return err
+	}
+	return s.insertAudit(tx, event)
 }
 
 // Bearer implements access.Store.

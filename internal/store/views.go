@@ -54,7 +54,7 @@ func (s *Store) CreateView(ctx context.Context, v models.View, event models.Audi
 		if !known {
 			return noCatalog(v.CatalogID)
 		}
-		overlap := s.takeLocation(tx, v.CatalogID, v.ID, v.Location, ofTables)
+		overlap := s.takeLocation(tx, claim{catalogID: v.CatalogID, id: v.ID, namespaceID: v.NamespaceID, name: v.Name, location: v.Location}, ofTables)
 		if overlap != nil && !fault.Is(overlap, fault.Conflict) {
 			return overlap
 		}

@@ -5,6 +5,8 @@ import sysconfig
 
 import duckdb
 
+from connection import properties
+from product import all_governed
 from steps import Settings as S, Steps, expect
 
 steps = Steps(f"duckdb {duckdb.__version__}")
@@ -21,23 +23,8 @@ def load_extensions():
 
 
 def attach(alias="cat", **over):
-    o = {"endpoint": S.uri}
-    if S.token:
-        o["token"] = S.token
-    else:
-        cid, _, sec = S.credential.partition(":")
-        o.update(client_id=cid, client_secret=sec, oauth2_server_uri=S.oauth_uri, oauth2_scope=S.scope)
-    o.update(over)
-    opts = ", ".join(f"{k.upper()} '{v}'" for k, v in o.items())
-    mode = "vended_credentials" if S.delegation == "vended-credentials" else "none"
-    con.execute(f"ATTACH '{S.warehouse}' AS {alias} (TYPE ICEBERG, {opts}, ACCESS_DELEGATION_MODE '{mode}')")
-
-
-def s3_secret():
-    host = S.s3_endpoint.split("://", 1)[-1]
-    ssl = "true" if S.s3_endpoint.startswith("https") else "false"
-    con.execute(f"CREATE SECRET (TYPE s3, KEY_ID '{S.s3_access_key}', SECRET '{S.s3_secret_key}', REGION '{S.s3_region}', "
-                f"ENDPOINT '{host}', URL_STYLE 'path', USE_SSL {ssl})")
+    options = ", ".join(f"{k} '{v}'" for k, v in {**properties("duckdb"), **over}.items())
+    con.execute(f"ATTACH '{S.warehouse}' AS {alias} (TYPE ICEBERG, {options})")
 
 
 def q(sql):
@@ -50,7 +37,7 @@ def one(sql):
 
 def bad():
     try:
-        attach("bad", **({"token": "wrong"} if S.token else {"client_secret": "wrong"}))
+        attach("bad", CLIENT_SECRET="wrong")
         q("SHOW ALL TABLES")
         q("SELECT * FROM bad.information_schema.tables")
     except Exception as e:  # noqa: BLE001
@@ -59,8 +46,6 @@ def bad():
 
 
 steps.run("load extensions", load_extensions, must=True)
-if S.delegation == "none" and S.s3_access_key:
-    steps.run("static store secret", s3_secret)
 steps.run("wrong credential is refused", bad)
 def clean():
     # on an attachment of its own: DuckDB 1.5 remembers for its lifetime that a schema did not exist
@@ -93,5 +78,6 @@ steps.run("time travel", lambda: expect(one(f"SELECT count(*) FROM cat.{ns}.even
 steps.run("alter table add column", lambda: con.execute(f"ALTER TABLE cat.{ns}.events ADD COLUMN note VARCHAR") and None)
 steps.run("merge into", lambda: (con.execute(f"MERGE INTO cat.{ns}.ctas t USING (SELECT 3 AS id UNION ALL SELECT 77) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET status = 'm' WHEN NOT MATCHED THEN INSERT (id, status) VALUES (s.id, 'i')"), expect(one(f"SELECT count(*) FROM cat.{ns}.ctas"), 6))[1])
 steps.run("show tables", lambda: expect(sorted(r[0] for r in q(f"SELECT table_name FROM duckdb_tables() WHERE database_name = 'cat' AND schema_name = '{ns}'")), ["ctas", "events"]))
+steps.run("each commit is reconciled once", lambda: all_governed(ns))
 steps.run("drop tables and schema", lambda: [con.execute(s) for s in (f"DROP TABLE cat.{ns}.ctas", f"DROP TABLE cat.{ns}.events", f"DROP SCHEMA cat.{ns}")] and None)
 steps.finish()

@@ -1,48 +1,21 @@
 """Spark against a REST catalog: batch, MERGE, views, Structured Streaming with a checkpoint, table maintenance."""
-import glob
 import json
 import os
 import shutil
 import time
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from product import all_governed
+from session import WORK as work, session
 from steps import Settings as S, Steps, expect
 
-work = os.environ["SPARK_WORK"]
 steps = Steps("spark 4.1")
 ns = S.namespace("spark")
 db, C = f"lake.{ns}", "lake"
 
 
-def session():
-    b = (SparkSession.builder.master("local[2]").appName("smoke")
-         .config("spark.jars", ",".join(sorted(glob.glob(os.path.join(os.environ["SPARK_JARS_DIR"], "*.jar")))))
-         .config("spark.driver.memory", os.environ.get("SPARK_MEMORY", "1g"))
-         .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-         .config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.sql.shuffle.partitions", "2")
-         .config("spark.sql.warehouse.dir", os.path.join(work, "spark-warehouse"))
-         .config("spark.log.level", os.environ.get("SPARK_LOG", "FATAL"))
-         .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
-         .config("spark.sql.defaultCatalog", C)
-         .config(f"spark.sql.catalog.{C}", "org.apache.iceberg.spark.SparkCatalog"))
-    p = {"type": "rest", "uri": S.uri, "warehouse": S.warehouse, "cache-enabled": "false"}
-    if S.token:
-        p["token"] = S.token
-    else:
-        p.update({"credential": S.credential, "oauth2-server-uri": S.oauth_uri, "scope": S.scope})
-    if S.delegation != "none":
-        p["header.X-Iceberg-Access-Delegation"] = S.delegation
-    if S.delegation == "none" and S.s3_access_key:
-        p.update({"io-impl": "org.apache.iceberg.aws.s3.S3FileIO", "s3.endpoint": S.s3_endpoint, "s3.path-style-access": "true",
-                  "s3.access-key-id": S.s3_access_key, "s3.secret-access-key": S.s3_secret_key, "client.region": S.s3_region})
-    for k, v in p.items():
-        b = b.config(f"spark.sql.catalog.{C}.{k}", v)
-    return b.getOrCreate()
-
-
-spark = steps.run("start session", session, must=True)
+spark = steps.run("start session", lambda: session("smoke"), must=True)
 
 
 def sql(s):
@@ -129,9 +102,27 @@ def files():
     return expect(tuple(sql(f"SELECT count(*), count(DISTINCT id) FROM {db}.fromfiles")[0]), (200, 200))
 
 
+def kafka():
+    """The Kafka source, one micro-batch per run."""
+    topic, boot = f"spark_{int(time.time())}", os.environ["KAFKA_BOOTSTRAP"]
+    sql(f"CREATE TABLE {db}.fromkafka (id BIGINT, name STRING, part INT, off BIGINT) USING iceberg")
+    for batch in range(2):
+        (spark.range(batch * 100, batch * 100 + 100).selectExpr("CAST(id AS STRING) AS key", "to_json(named_struct('id', id, 'name', concat('n', id))) AS value")
+         .write.format("kafka").option("kafka.bootstrap.servers", boot).option("topic", topic).save())
+        src = spark.readStream.format("kafka").option("kafka.bootstrap.servers", boot).option("subscribe", topic).option("startingOffsets", "earliest").load()
+        q = (src.select(F.from_json(F.col("value").cast("string"), "id BIGINT, name STRING").alias("r"), "partition", "offset")
+             .selectExpr("r.id", "r.name", "partition AS part", "offset AS off").writeStream.format("iceberg").outputMode("append")
+             .option("checkpointLocation", os.path.join(chk, "kafka")).trigger(availableNow=True).toTable(f"{db}.fromkafka"))
+        q.awaitTermination(120)
+        if q.exception():
+            raise q.exception()
+    return expect(tuple(sql(f"SELECT count(*), count(DISTINCT id) FROM {db}.fromkafka")[0]), (200, 200))
+
+
 steps.run("streaming append, rate source", lambda: rate(100))
 steps.run("streaming restarts from its checkpoint", lambda: rate(one(f"SELECT count(*) FROM {db}.stream") + 100))
 steps.run("streaming append, file source, two runs", files)
+steps.run("streaming append, Kafka source, two runs", kafka)
 
 
 def stream_read():
@@ -162,6 +153,7 @@ def orphans():
 
 steps.run("remove_orphan_files", orphans)
 steps.run("rollback_to_snapshot", lambda: call(f"rollback_to_snapshot('{ns}.events', {one(f'SELECT snapshot_id FROM {db}.events.snapshots ORDER BY committed_at LIMIT 1')})"))
+steps.run("each commit is reconciled once", lambda: all_governed(ns))
 steps.run("drop everything", clean)
 try:
     spark.stop()

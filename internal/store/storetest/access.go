@@ -166,6 +166,22 @@ func accessCases() map[string]func(*testing.T, *fixture) {
 			_, err = f.s.TokenByID(t.Context(), first.ID)
 			require.NoError(t, err)
 		},
+		"a token is issued to a principal as it was": func(t *testing.T, f *fixture) {
+			p := f.principal(t, "ada")
+			token := f.newToken(t, models.AccessToken)
+			token.PrincipalID = p.ID
+			issue := func(version int64) error {
+				return f.s.IssueToken(t.Context(), token, version, event(models.AuditTokenMinted))
+			}
+			requireFault(t, issue(p.Version+1), fault.Conflict, fault.Principal)
+			_, err := f.s.TokenByID(t.Context(), token.ID)
+			requireFault(t, err, fault.NotFound, fault.Token)
+			require.NoError(t, issue(p.Version))
+			requireFault(t, issue(p.Version), fault.AlreadyExists, fault.Token)
+			token.PrincipalID = uuid.NewString()
+			requireFault(t, issue(p.Version), fault.NotFound, fault.Principal)
+			assert.Len(t, f.audit(t, models.AuditTokenMinted), 1)
+		},
 		"a token needs its principal and a hash of its own": func(t *testing.T, f *fixture) {
 			token := f.token(t, models.EngineToken)
 			token.ID = uuid.NewString()

@@ -1,6 +1,10 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -8,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -47,6 +52,7 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			requireFault(t, err, fault.AlreadyExists, fault.Catalog)
 			assert.Len(t, f.audit(t, models.AuditCatalogCreated), 2)
 		},
+		"catalogs get their places one after the other": placesInTurn,
 		"an update needs the version it was read at": func(t *testing.T, f *fixture) {
 			c, err := f.s.CatalogByID(t.Context(), f.cat.ID)
 			require.NoError(t, err)
@@ -66,4 +72,56 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			requireFault(t, f.s.UpdateCatalog(t.Context(), c, event(models.AuditDefaultPolicyChanged)), fault.NotFound, fault.Catalog)
 		},
 	}
+}
+
+// placesInTurn: of many who look for a place and take it, each sees what those before took.
+func placesInTurn(t *testing.T, f *fixture) {
+	const location = "s3://lake/one"
+	taken := fault.New(fault.Invalid, "The location is taken.")
+	var won atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 6 {
+		c := models.Catalog{ID: uuid.NewString(), Name: fmt.Sprintf("c%d", i), BaseLocation: location}
+		wg.Go(func() {
+			err := f.s.PlaceCatalog(t.Context(), func(at management.Places) error {
+				all, err := at.Catalogs()
+				if err != nil {
+					return err
+				}
+				if slices.ContainsFunc(all, func(c models.Catalog) bool { return c.BaseLocation == location }) {
+					return taken
+				}
+				return at.CreateCatalog(c, nil, event(models.AuditCatalogCreated))
+			})
+			if err == nil {
+				won.Add(1)
+				return
+			}
+			assert.ErrorIs(t, err, taken)
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, 1, won.Load())
+	err := f.s.PlaceCatalog(t.Context(), func(at management.Places) error {
+		c := f.cat
+		c.BaseLocation = "s3://elsewhere"
+		if err := at.UpdateCatalog(c, event(models.AuditCatalogUpdated)); err != nil {
+			return err
+		}
+		return taken
+	})
+	require.ErrorIs(t, err, taken)
+	got, err := f.s.CatalogByID(t.Context(), f.cat.ID)
+	require.NoError(t, err)
+	assert.Equal(t, f.cat.BaseLocation, got.BaseLocation, "nothing stays of what failed")
+}
+
+// tableWithin is how a catalog's place is looked at.
+func (f *fixture) tableWithin(t *testing.T, location, exceptCatalogID string) (name string) {
+	t.Helper()
+	require.NoError(t, f.s.PlaceCatalog(t.Context(), func(at management.Places) (err error) {
+		name, err = at.TableWithin(location, exceptCatalogID)
+		return err
+	}))
+	return name
 }

@@ -39,6 +39,9 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"catalog deletion", deletionCases()},
 		{"audit", auditCases()},
 		{"metrics reports", metricsCases()},
+		{"staged creates", stagedCases()},
+		{"storage secrets", storageSecretCases()},
+		{"storage records", storageRecordCases()},
 		{"idempotency", idempotencyCases()},
 		{"concurrency", concurrencyCases()},
 	}

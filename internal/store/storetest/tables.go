@@ -118,8 +118,7 @@ func locationsOverlap(t *testing.T, f *fixture) {
 	} {
 		got, err := f.s.OverlappingTable(t.Context(), location, "")
 		require.NoError(t, err)
-		named, err := f.s.TableWithin(t.Context(), location)
-		require.NoError(t, err)
+		named := f.tableWithin(t, location, "")
 		if location == "s3://lake" {
 			assert.NotEmpty(t, got)
 			assert.NotEmpty(t, named)
@@ -133,6 +132,7 @@ func locationsOverlap(t *testing.T, f *fixture) {
 		}
 		assert.Equal(t, f.cat.ID, got.CatalogID, location)
 		assert.Equal(t, "main."+want, named, location)
+		assert.Empty(t, f.tableWithin(t, location, f.cat.ID), "in the catalog that is left out: %s", location)
 	}
 	got, err := f.s.OverlappingTable(t.Context(), "s3://lake/sales", row.ID)
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-package objects
+package objectstest
 
 import (
 	"io"
@@ -9,13 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/objects"
 )
 
-func testIcebergIO(t *testing.T, newStore func(t *testing.T) (Store, string)) {
+func testIcebergIO(t *testing.T, newStore New) {
 	s, root := newStore(t)
+	at, err := objects.Parse(root)
+	require.NoError(t, err)
 	loc := root + "/t/snap.avro"
 	require.NoError(t, s.CreateFile(t.Context(), loc, []byte("manifest list")))
-	i := NewIcebergIO(t.Context(), NewRouter(Mount{Root: mustParse(t, root), Store: s}))
+	i := objects.NewIcebergIO(t.Context(), objects.NewRouter(objects.Mount{Root: at, Store: s}))
 
 	f, err := i.Open(loc)
 	require.NoError(t, err)

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/objects"
+	"github.com/sluice-data/sluice/internal/s3gateway"
+	"github.com/sluice-data/sluice/models"
+)
+
+const (
+	// bucketsName is the folder of the data folder whose folders are served as S3 buckets.
+	bucketsName = "s3"
+	// warehouseBucket is the bucket of the first catalog.
+	warehouseBucket = "warehouse"
+	// gatewayName keeps the S3 endpoint's own keys and its port over restarts. Mode 0600.
+	gatewayName = "s3-endpoint.json"
+	// shortestSession is the shortest life of keys that the endpoint gives.
+	shortestSession = 60 // seconds
+)
+
+// gatewayFile is what is kept of the S3 endpoint. With the keys the sessions of engines survive a restart, and with the
+// port the address that engines were told.
+type gatewayFile struct {
+	AccessKey string `json:"accessKey"`
+	SecretKey string `json:"secretKey"`
+	Port      int    `json:"port"`
+}
+
+// localWarehouse is serve's warehouse where none is configured: a bucket of the data folder, which engines reach by the S3
+// endpoint and this process as files. A local folder beside it is there for tables that are to lie in files.
+func (e *embedded) localWarehouse(ctx context.Context, cfg *config.Config) (warehouse, error) {
+	if cfg.Storage.GatewayPort < 0 { // files alone
+		cfg.Storage.Warehouses = []string{e.folder.warehouse()}
+		return configuredWarehouse(ctx, cfg)
+	}
+	gateway, keys, err := e.startGateway(ctx, cfg)
+	if err != nil {
+		return warehouse{}, err
+	}
+	roots := e.folder.localRoots()
+	files, err := e.folder.openLocal(ctx)
+	if err != nil {
+		return warehouse{}, err
+	}
+	e.file.S3Endpoint = gateway.Endpoint()
+	return warehouse{roots: roots, files: files, installation: objects.Installation{
+		Config: objects.Config{Roots: roots, S3: objects.S3Config{
+			Endpoint: gateway.Endpoint(), Region: gateway.Region(), PathStyle: true, AccessKey: keys.AccessKey, SecretKey: keys.SecretKey,
+		}},
+		Storage: models.StorageConfig{Type: models.S3Storage}, MinLifetime: shortestSession * 1e9,
+		OtherStorage: cfg.Storage.AllowOther,
+	}}, nil
+}
+
+// localRoots are the warehouses of a data folder for which none is configured.
+func (d *dataFolder) localRoots() []string { return []string{"s3://" + warehouseBucket, d.warehouse()} }
+
+// bucket is the folder behind the first of the local roots.
+func (d *dataFolder) bucket() string { return filepath.Join(d.file(bucketsName), warehouseBucket) }
+
+// openLocal opens the local roots as files, the bucket without the way around by the S3 endpoint.
+func (d *dataFolder) openLocal(ctx context.Context) (*objects.Router, error) {
+	var at [3]objects.Location
+	for i, location := range append(d.localRoots(), "file://"+d.bucket()) {
+		var err error
+		if at[i], err = objects.Parse(location); err != nil {
+			return nil, err
+		}
+	}
+	lake, err := objects.NewBucketFolder(ctx, at[0], at[2])
+	if err != nil {
+		return nil, err
+	}
+	local, err := objects.NewFileStore(ctx, at[1])
+	if err != nil {
+		return nil, errors.Join(err, lake.Close())
+	}
+	return objects.NewRouter(objects.Mount{Root: at[0], Store: lake}, objects.Mount{Root: at[1], Store: local}), nil
+}
+
+func (e *embedded) startGateway(ctx context.Context, cfg *config.Config) (*s3gateway.Gateway, gatewayFile, error) {
+	kept, err := e.folder.gateway()
+	if err != nil {
+		return nil, kept, err
+	}
+	port := cfg.Storage.GatewayPort
+	if port == 0 && kept.Port != 0 && portFree(ctx, cfg.Storage.GatewayIP, kept.Port) {
+		port = kept.Port
+	}
+	g, err := s3gateway.Start(context.WithoutCancel(ctx), s3gateway.Options{
+		Listen: net.JoinHostPort(cfg.Storage.GatewayIP, strconv.Itoa(port)), Folder: e.folder.file(bucketsName),
+		RootKey: kept.AccessKey, RootSecret: kept.SecretKey, MinSession: shortestSession * 1e9, Logger: e.log,
+	})
+	if err != nil {
+		return nil, kept, err
+	}
+	e.onStop(g.Stop)
+	go e.watch(g)
+	if err := g.EnsureBucket(warehouseBucket); err != nil {
+		return nil, kept, err
+	}
+	_, text, _ := net.SplitHostPort(g.Endpoint()[len("http://"):])
+	kept.Port, _ = strconv.Atoi(text)
+	return g, kept, writeJSONFile(e.folder.file(gatewayName), kept)
+}
+
+// watch ends serve when the S3 endpoint ends by itself.
+func (e *embedded) watch(g *s3gateway.Gateway) {
+	<-g.Done()
+	select {
+	case e.fatal <- errors.New("the S3 endpoint ended"):
+	default: // serve is stopping, or has a reason already
+	}
+}
+
+// gateway gives what is kept of the S3 endpoint, with fresh keys where nothing is.
+func (d *dataFolder) gateway() (gatewayFile, error) {
+	var kept gatewayFile
+	data, err := os.ReadFile(d.file(gatewayName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return gatewayFile{AccessKey: "sluice", SecretKey: randomHex()}, nil
+	case err != nil:
+		return kept, unusable(d.path, err)
+	}
+	if json.Unmarshal(data, &kept) != nil || kept.AccessKey == "" || kept.SecretKey == "" {
+		return kept, fault.New(fault.Unprocessable, "%s is damaged: remove it, and engines are given new keys", d.file(gatewayName))
+	}
+	return kept, nil
+}
+
+func randomHex() string {
+	b := make([]byte, 20)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func portFree(ctx context.Context, ip string, port int) bool {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
+}

@@ -1,0 +1,113 @@
+"""Kafka Connect's Iceberg sink: a JSON topic into a table, the worker killed with -9 while rows come in: each row once, each commit reconciled."""
+import json
+import os
+import threading
+import time
+
+from confluent_kafka import Producer
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField, StringType
+
+from connection import printed
+from product import BOOT, all_governed, catalog, drop_all, governed, listing, table
+from steps import Settings as S, Steps, expect
+from worker import Worker
+
+NS, TOPIC = "smoke_connect", "events"
+steps = Steps("kafka connect 4.3")
+cat = steps.run("catalog", catalog, must=True)
+worker = Worker(os.environ["ENGINE_WORK"])
+
+
+def setup():
+    cat.create_namespace(NS)
+    cat.create_table(f"{NS}.events", Schema(NestedField(1, "id", LongType()), NestedField(2, "name", StringType())))
+
+
+def produce(first, count, each=0.0):
+    p = Producer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"]})
+    for i in range(first, first + count):
+        p.produce(TOPIC, key=str(i), value=json.dumps({"id": i, "name": f"n{i}"}))
+        if each:
+            p.poll(0)
+            time.sleep(each)
+    p.flush(60)
+
+
+def connector(name, target, **more):
+    """What `sluice connect` prints, for this topic and table; the worker fills the secrets in."""
+    config = {**printed("kafka-connect", S.delegation, True)["properties"], "topics": TOPIC, "iceberg.tables": f"{NS}.{target}",
+              "iceberg.control.topic": f"control-{name}", "iceberg.control.commit.interval-ms": "5000",
+              "iceberg.control.commit.timeout-ms": "30000", "iceberg.kafka.bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"], **more}
+    worker.call("PUT", f"/connectors/{name}/config", config, within=180)
+
+
+def ids(target):
+    try:
+        return cat.load_table(f"{NS}.{target}").scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()
+    except NoSuchTableError:
+        return []
+
+
+def arrived(name, target, want, within=300):
+    end = time.time() + within
+    got = ids(target)
+    while len(got) < want and time.time() < end:
+        failed = worker.failed_tasks(name)
+        if failed:
+            raise AssertionError(f"the task failed: {json.dumps(failed)[-600:]}")
+        time.sleep(2)
+        got = ids(target)
+    expect((len(got), len(set(got))), (want, want))
+    return f"{want} rows, each once"
+
+
+def commits():
+    return len(listing("/commits", table=table(f"{BOOT['catalog']}.{NS}.events")["uuid"]))
+
+
+def killed(first):
+    """Rows come in for some 25 s; the worker dies after the next commit in that time, and another one takes over."""
+    coming = threading.Thread(target=produce, args=(first, 1000, 0.025))
+    coming.start()
+    before, end = commits(), time.time() + 120
+    while commits() == before and time.time() < end:
+        time.sleep(0.2)
+    worker.kill()
+    made = commits() - before
+    worker.start()
+    coming.join()
+    if not made:
+        raise AssertionError("no commit in two minutes")
+    return f"{made} commits before it was killed"
+
+
+steps.run("namespace and table", setup, must=True)
+steps.run("produce 500", lambda: produce(0, 500), must=True)
+steps.run("start worker", worker.start, must=True)
+steps.run("plugin is listed", lambda: expect([p["class"] for p in worker.call("GET", "/connector-plugins") if "iceberg" in p["class"]],
+                                             ["org.apache.iceberg.connect.IcebergSinkConnector"]))
+steps.run("create connector", lambda: connector("sink", "events"), must=True)
+steps.run("its configuration holds no secret", lambda: expect(BOOT["clientSecret"] in json.dumps(worker.call("GET", "/connectors/sink")), False))
+steps.run("500 rows arrive", lambda: arrived("sink", "events", 500))
+steps.run("the snapshot names the Kafka offsets", lambda: {
+    k: v for k, v in cat.load_table(f"{NS}.events").current_snapshot().summary.additional_properties.items() if "kafka.connect.offsets" in k} or 1 / 0)
+for i in range(2):
+    steps.run(f"worker killed and started again, {i + 1}", lambda: killed(500 + 1000 * i), must=True)
+    steps.run(f"rows exactly once, {i + 1}", lambda: arrived("sink", "events", 1500 + 1000 * i))
+steps.run("each commit is reconciled once", lambda: f"{governed(BOOT['catalog'] + '.' + NS + '.events')[1]} commits")
+steps.run("delete connector", lambda: worker.call("DELETE", "/connectors/sink"))
+
+
+def auto_create():
+    connector("auto", "autocreated", **{"iceberg.tables.auto-create-enabled": "true"})
+    return arrived("auto", "autocreated", 2500)
+
+
+steps.run("table created by the sink", auto_create)
+steps.run("delete second connector", lambda: worker.call("DELETE", "/connectors/auto"))
+steps.run("stop worker", worker.kill)
+steps.run("each commit of all is reconciled once", lambda: all_governed(NS))
+steps.run("drop everything", lambda: drop_all(NS))
+steps.finish()

@@ -1,0 +1,60 @@
+"""A streaming query is killed with -9 between two commits or in one, and goes on from its checkpoint: each row once, each commit reconciled."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from product import all_governed, call, BOOT, drop_all, listing, table
+from steps import Steps, expect
+
+NS, TABLE = "restarts", "ticks"
+here = os.path.dirname(os.path.abspath(__file__))
+steps = Steps("spark restart")
+
+
+def prepare():
+    base = f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces"
+    call("POST", base, {"namespace": [NS]})
+    call("POST", f"{base}/{NS}/tables", {"name": TABLE, "schema": {"type": "struct", "fields": [
+        {"id": 1, "name": "value", "required": False, "type": "long"}, {"id": 2, "name": "timestamp", "required": False, "type": "timestamptz"}]}})
+
+
+def start(rows):
+    return subprocess.Popen([sys.executable, "-W", "ignore", os.path.join(here, "stream.py"), f"lake.{NS}.{TABLE}", str(rows)],
+                            stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def commits():
+    return len(listing("/commits", table=table(f"{BOOT['catalog']}.{NS}.{TABLE}")["uuid"]))
+
+
+def killed():
+    before = commits()
+    query = start(1_000_000)
+    end = time.time() + 180
+    while commits() < before + 3:
+        if query.poll() is not None or time.time() > end:
+            raise AssertionError(f"{commits() - before} commits, exit {query.poll()}")
+        time.sleep(0.3)
+    os.killpg(query.pid, signal.SIGKILL)  # python and the JVM that it started
+    query.wait()
+    return f"killed after {commits() - before} commits"
+
+
+def finished():
+    query = start(1_500)
+    out, _ = query.communicate(timeout=300)
+    expect(query.returncode, 0)
+    n, distinct, last = map(int, out.split())
+    expect((distinct, last + 1), (n, n))
+    return f"{n} rows, each once, {commits()} commits"
+
+
+steps.run("prepare", prepare, must=True)
+steps.run("a running query is killed", killed, must=True)
+steps.run("another one goes on and is killed", killed, must=True)
+steps.run("a third one ends: rows exactly once", finished)
+steps.run("each commit is reconciled once", lambda: all_governed(NS))
+steps.run("drop everything", lambda: drop_all(NS))
+steps.finish()

@@ -1,0 +1,29 @@
+"""How an engine connects: what `sluice connect` prints for it, with the secrets of the environment filled in."""
+import functools
+import json
+import os
+import re
+import subprocess
+
+from steps import Settings as S
+
+# The variables that hold the engine's credentials: a token, or else client id and secret.
+TOKEN, CLIENT_ID, CLIENT_SECRET = "ENGINE_TOKEN", "ENGINE_CLIENT_ID", "ENGINE_CLIENT_SECRET"
+
+
+@functools.cache
+def printed(engine, mode, oauth):
+    words = [os.environ["SLUICE_BIN"], "connect", engine, "--mode", mode, "--data", os.environ["SLUICE_DATA"], "-o", "json",
+             "--token-env", TOKEN, "--client-id-env", CLIENT_ID, "--client-secret-env", CLIENT_SECRET]
+    done = subprocess.run(words + (["--oauth"] if oauth else []), capture_output=True, text=True)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(words)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def properties(engine, token=None):
+    """The engine's properties, with the token if one is given, else with client id and secret of the environment."""
+    token = token or os.environ.get(TOKEN)
+    values = {**os.environ, TOKEN: token or ""}
+    return {name: re.sub(r"\$\{(\w+)\}", lambda m: values[m[1]], value)
+            for name, value in printed(engine, S.delegation, not token)["properties"].items()}

@@ -1,0 +1,102 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// DefaultPolicy is the write policy that new tables of a catalog or a namespace get.
+type DefaultPolicy struct {
+	Policy    models.WritePolicy
+	Inherited bool // a namespace has none of its own: it is that of what it lies in
+}
+
+// DefaultWritePolicy gives the policy that new tables of a catalog ("main") or a namespace ("main.sales.eu") get, to
+// whoever sees it.
+func (s *Service) DefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string) (DefaultPolicy, error) {
+	cat, levels, err := s.byDefaultRef(ctx, caller, ref)
+	if err != nil || len(levels) == 0 {
+		return DefaultPolicy{Policy: cat.DefaultWritePolicy}, err
+	}
+	chain, err := s.namespaceOfRef(ctx, caller, cat, levels)
+	if err != nil {
+		return DefaultPolicy{}, err
+	}
+	own := chain[len(chain)-1].DefaultWritePolicy
+	return DefaultPolicy{Policy: nearestDefault(cat, chain), Inherited: own == nil}, nil
+}
+
+// nearestDefault is that of the nearest namespace that sets one, else the catalog's.
+func nearestDefault(cat models.Catalog, chain []models.Namespace) models.WritePolicy {
+	for _, ns := range slices.Backward(chain) {
+		if p := ns.DefaultWritePolicy; p != nil {
+			return *p
+		}
+	}
+	return cat.DefaultWritePolicy
+}
+
+// byDefaultRef finds the catalog of a ref that names it or a namespace in it; levels is nil for the catalog.
+func (s *Service) byDefaultRef(ctx context.Context, caller policy.Caller, ref string) (cat models.Catalog, levels []string, err error) {
+	name, rest, nested := cutRef(ref)
+	if cat, err = s.Resolve(ctx, caller, name); err != nil || !nested {
+		return cat, nil, err
+	}
+	levels, err = s.levelsOf(ctx, caller, policy.SetDefaultWritePolicy, cat, rest, separatorOf(ref))
+	return cat, levels, err
+}
+
+// namespaceOfRef is namespaceChain for who may set its default policy too, and names the catalog where there is none.
+func (s *Service) namespaceOfRef(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string) ([]models.Namespace, error) {
+	chain, _, err := s.namespaceChain(ctx, caller, cat, levels, policy.SetDefaultWritePolicy)
+	if fault.Is(err, fault.NotFound) {
+		return nil, reworded(err, fault.Namespace, "Namespace does not exist: %s.%s", cat.Name, models.KeyOf(levels))
+	}
+	return chain, err
+}
+
+// SetDefaultWritePolicy changes the policy that new tables of a catalog ("main") or a namespace ("main.sales.eu") get.
+// Setting what is set already writes nothing.
+func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error {
+	if err := refuseGoverning(caller, "change governance"); err != nil {
+		return err
+	}
+	cat, levels, err := s.byDefaultRef(ctx, caller, ref)
+	if err != nil {
+		return err
+	}
+	if len(levels) > 0 {
+		return s.setNamespaceDefault(ctx, caller, cat, levels, p)
+	}
+	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
+		return err
+	}
+	if cat.DefaultWritePolicy == p {
+		return nil
+	}
+	event := s.event(caller, models.AuditDefaultPolicyChanged, cat, map[string]any{"from": cat.DefaultWritePolicy, "to": p})
+	cat.DefaultWritePolicy, cat.UpdatedAt = p, s.now()
+	return s.store.UpdateCatalog(ctx, cat, event)
+}
+
+func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, p models.WritePolicy) error {
+	chain, err := s.namespaceOfRef(ctx, caller, cat, levels)
+	if err != nil {
+		return err
+	}
+	ns := chain[len(chain)-1]
+	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, namespacePath(cat, chain), "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
+		return err
+	}
+	if ns.DefaultWritePolicy != nil && *ns.DefaultWritePolicy == p {
+		return nil
+	}
+	// From null: the namespace had none of its own.
+	event := s.namespaceEvent(caller, models.AuditDefaultPolicyChanged, cat, ns.Key, map[string]any{"from": ns.DefaultWritePolicy, "to": p})
+	ns.DefaultWritePolicy, ns.UpdatedAt = &p, s.now()
+	return s.store.UpdateNamespace(ctx, ns, event)
+}
