@@ -21,7 +21,7 @@ test: ## every test that needs nothing but Go (PostgreSQL where its binaries are
 	$(GO) test $(PKGS)
 
 test-race: ## the race detector over our own concurrent packages
-	$(GO) test -race -short ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./api/...
+	$(GO) test -race -short ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./internal/management/... ./internal/delegation/... ./internal/s3gateway/... ./internal/keyring/... ./api/...
 
 e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 	e2e/run.sh
@@ -47,6 +47,9 @@ e2e-duckdb: ## DuckDB
 e2e-pyiceberg: ## PyIceberg as a notebook uses it
 	e2e/engines/run.sh pyiceberg
 
+polaris: ## Apache Polaris's own command line against a running Sluice; installs it into e2e/.venv-polaris
+	e2e/polaris/run.sh
+
 workflowcheck: ## prove that workflow code is deterministic
 	$(WORKFLOWCHECK) ./workflows/...
 
@@ -71,4 +74,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race e2e rck engines e2e-spark e2e-flink e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify
+.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify

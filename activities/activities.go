@@ -14,6 +14,8 @@ const (
 	RecordCommitName    = "RecordCommit"
 	AbandonCommitName   = "AbandonCommit"
 	FindDriftName       = "FindDrift"
+	RecordFilesName     = "RecordFiles"
+	CheckFilePageName   = "CheckFilePage"
 
 	StartDuePurgesName     = "StartDuePurges"
 	ClaimPurgeName         = "ClaimPurge"
@@ -36,6 +38,9 @@ type Ports struct {
 	Counter   Counter
 	Restamper Restamper
 	Starter   Starter
+
+	Files   FileLedger
+	Watcher Watcher
 
 	Purges       PurgeLedger
 	Purger       Purger

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,8 +46,14 @@ func reconciledDetails(c models.Commit, in RecordCommitInput) map[string]any {
 	if in.RestampError != "" {
 		d["restampError"] = in.RestampError
 	}
+	if in.Files.Left > 0 {
+		d["filesNotRecorded"] = in.Files.Left
+	}
+	if in.FilesError != "" {
+		d["filesError"] = in.FilesError
+	}
 	findings := make([]map[string]any, 0, len(in.Counts.Findings))
-	for _, f := range in.Counts.Findings {
+	for _, f := range slices.Concat(in.Counts.Findings, in.Files.Findings) {
 		findings = append(findings, map[string]any{"kind": string(f.Kind), "evidence": f.Evidence})
 	}
 	d["findings"] = findings

@@ -30,6 +30,7 @@ type Recording struct {
 	OnMain   bool          // the snapshot is an ancestor of main's head or the head
 	RowCount *int64        // of the table after this snapshot, when exact
 	Audit    models.AuditEvent
+	Findings []models.Finding // opened or refreshed with the event
 }
 
 // DriftedTable is a table the sweep found behind, with the snapshots to reconcile: its head and pending commits.

@@ -17,6 +17,8 @@ type RecordCommitInput struct {
 	Counts       RecountSnapshotResult `json:"counts"`
 	Restamped    []string              `json:"restamped,omitempty"`
 	RestampError string                `json:"restampError,omitempty"`
+	Files        RecordFilesResult     `json:"files,omitzero"`
+	FilesError   string                `json:"filesError,omitempty"` // why the files could not be recorded
 	WorkflowID   string                `json:"workflowId"`
 }
 
@@ -47,6 +49,7 @@ func (a *Activities) recordCommit(ctx context.Context, in RecordCommitInput) (bo
 	event.Details.V = reconciledDetails(commit, in)
 	return a.ports.Ledger.RecordCommit(ctx, Recording{
 		Commit: commit, OnMain: in.OnMain, RowCount: in.Counts.RowCountAfter, Audit: event,
+		Findings: commitFindings(commit, in.Catalog, in.Counts.Findings),
 	})
 }
 

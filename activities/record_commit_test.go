@@ -132,8 +132,8 @@ func TestASummaryThatLiesIsAFinding(t *testing.T) {
 	target := r.world.Commit(r.world.AddTable("orders"))
 	got := must(r, r.acts.RecountSnapshot, activities.RecountSnapshotInput{Target: target})
 	require.Equal(t, []activities.Finding{
-		{Kind: activities.FindingSummaryMismatch, Evidence: "The summary claims added-records=10; 9 were counted."},
-		{Kind: activities.FindingSummaryMismatch, Evidence: "The summary claims total-records=10; 9 were counted."},
+		{Kind: models.FindingSummaryMismatch, Evidence: "The summary claims added-records=10; 9 were counted."},
+		{Kind: models.FindingSummaryMismatch, Evidence: "The summary claims total-records=10; 9 were counted."},
 	}, got.Findings)
 }
 

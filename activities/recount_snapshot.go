@@ -11,19 +11,10 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// FindingKind names something that a governor should look at.
-type FindingKind string
-
-// The findings of counting.
-const (
-	FindingMissingFile     FindingKind = "missing_file"
-	FindingSummaryMismatch FindingKind = "summary_mismatch"
-)
-
 // Finding is one observation about a commit with its evidence, a sentence.
 type Finding struct {
-	Kind     FindingKind `json:"kind"`
-	Evidence string      `json:"evidence"`
+	Kind     models.FindingKind `json:"kind"`
+	Evidence string             `json:"evidence"`
 }
 
 // RecountSnapshotInput asks for the exact numbers of one snapshot.
@@ -43,6 +34,9 @@ type RecountSnapshotResult struct {
 	Exact          bool      `json:"exact,omitempty"` // RowCountAfter is
 	Why            string    `json:"why,omitempty"`
 	Findings       []Finding `json:"findings,omitempty"`
+	// ChangedFiles is how many data and delete files the snapshot added or removed: those are to be recorded. Histories of
+	// before that have none.
+	ChangedFiles int64 `json:"changedFiles,omitempty"`
 }
 
 // RecountSnapshot counts what a snapshot added and the table's rows before and after it. It only reads immutable
@@ -74,7 +68,7 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 	case permanent(err):
 		out.Why = publicMessage(err)
 		if at.doc == at.current { // else its files may have been removed with it
-			out.Findings = append(out.Findings, Finding{FindingMissingFile, out.Why})
+			out.Findings = append(out.Findings, Finding{models.FindingMissingFile, out.Why})
 		}
 		return out, nil
 	case err != nil:
@@ -82,6 +76,7 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 	}
 	out.Rows, out.Files, out.Bytes = &counts.AddedRows, &counts.AddedFiles, &counts.AddedBytes
 	out.Exact, out.Why = counts.Exact, counts.Why
+	out.ChangedFiles = counts.AddedFiles + counts.RemovedFiles + counts.DeleteFiles
 	if counts.Exact {
 		out.RowCountAfter = &counts.TotalRows
 	}
@@ -120,7 +115,7 @@ func summaryMismatch(s metadata.Snapshot, c reconcile.Counts) []Finding {
 	check := func(key string, counted int64) {
 		claimed, err := strconv.ParseInt(s.Summary[key], 10, 64)
 		if err == nil && claimed != counted {
-			findings = append(findings, Finding{FindingSummaryMismatch, fmt.Sprintf("The summary claims %s=%d; %d were counted.", key, claimed, counted)})
+			findings = append(findings, Finding{models.FindingSummaryMismatch, fmt.Sprintf("The summary claims %s=%d; %d were counted.", key, claimed, counted)})
 		}
 	}
 	check("added-records", c.AddedRows)

@@ -176,6 +176,7 @@ func TestFirstCredentialsAreGoodForTheirRotationAlone(t *testing.T) {
 		require.Equal(t, 403, r.StatusCode, path)
 		require.Equal(t, "ForbiddenException", kind)
 		require.Contains(t, message, "rotate them first")
+		require.Contains(t, message, "`sluice principals rotate-credentials`")
 		require.Contains(t, message, "/api/management/v1/principals/new%20one/rotate")
 	}
 	require.Len(t, kept.kept, 7)

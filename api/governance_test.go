@@ -133,6 +133,17 @@ func TestWritePolicies(t *testing.T) {
 		require.Equal(t, ref, s.ref)
 		require.Equal(t, models.OpenAppend, s.policy)
 	}
+	for path, want := range map[string]string{
+		"/namespaces/main%1Fa.b/default-write-policy": `{"ref":"main\u001fa.b","policy":"open_append","inherited":true}`,
+		"/catalogs/main/default-write-policy":         `{"ref":"main","policy":"open_append","inherited":false}`,
+	} {
+		require.JSONEq(t, want, string(s.do("GET", governancePath+path, "").body), path)
+	}
+	for _, path := range []string{"/namespaces/main/default-write-policy", "/catalogs/main.a/default-write-policy", "/catalogs/main%1Fa/default-write-policy"} {
+		require.Equal(t, 400, s.do("GET", governancePath+path, "").StatusCode, path)
+	}
+	require.Equal(t, 200, s.do("PUT", governancePath+"/namespaces/main%1Fa.b/default-write-policy", `{"policy":"open_full"}`).StatusCode)
+	require.Equal(t, "main\x1fa.b", s.ref)
 	for path, body := range map[string]string{
 		"/tables/main.a.t/write-policy":             `{"policy":"wide_open"}`,
 		"/tables/main.a.u/write-policy":             `{"Policy":"open_append"}`,

@@ -202,6 +202,12 @@ func TestRolesOnTheWire(t *testing.T) {
 	}
 	s.do("POST", managementPath+"/principal-roles", `{"principalRole":{"name":"sso","federated":true,"properties":{"a":"b"},"entityVersion":null}}`)
 	require.Equal(t, management.NewRole{Name: "sso", Federated: true, Properties: map[string]string{"a": "b"}}, s.admin.newRole)
+	federated := false
+	s.do("PUT", managementPath+"/principal-roles/writers", `{"currentEntityVersion":1,"properties":{},"federated":false}`)
+	require.Equal(t, management.RoleChange{Version: 1, Properties: map[string]string{}, Federated: &federated}, s.admin.roleChange)
+	s.do("PUT", managementPath+"/principal-roles/writers", `{"currentEntityVersion":1,"properties":{}}`)
+	require.Nil(t, s.admin.roleChange.Federated, "as it is")
+	require.Equal(t, 400, s.do("PUT", managementPath+"/catalogs/lake/catalog-roles/ingest", `{"currentEntityVersion":5,"properties":{},"federated":true}`).StatusCode)
 	s.do("PUT", managementPath+"/catalogs/lake/catalog-roles/ingest", `{"currentEntityVersion":5,"properties":{"a":"c"}}`)
 	require.Equal(t, management.RoleChange{Version: 5, Properties: map[string]string{"a": "c"}}, s.admin.roleChange)
 }

@@ -112,7 +112,7 @@ func authenticate(who Authenticator) gin.HandlerFunc {
 		c.Request = c.Request.WithContext(policy.WithAsOf(c.Request.Context(), caller.AsOf))
 		if caller.MustRotate && !rotatesItself(c, caller) {
 			wire.Fail(c, fault.New(fault.Forbidden,
-				"The credentials of principal %s are its first ones and must be rotated before anything else: rotate them first, by POST %s/principals/%s/rotate.",
+				"The credentials of principal %s are its first ones and must be rotated before anything else: rotate them first, by `sluice principals rotate-credentials` or POST %s/principals/%s/rotate.",
 				caller.Principal, ManagementPath, url.PathEscape(caller.Principal)))
 		}
 	}

@@ -59,6 +59,8 @@ const (
 	AuditSigningKeyCreated        AuditType = "signing_key.created"
 	AuditSigningKeysRevoked       AuditType = "signing_key.revoked"
 	AuditStorageSecretsChanged    AuditType = "catalog.storage_secrets_changed"
+	AuditFindingOpened            AuditType = "finding.opened"
+	AuditFindingResolved          AuditType = "finding.resolved"
 )
 
 // AuditTypes gives every type there is.
@@ -72,7 +74,7 @@ func AuditTypes() []AuditType {
 		AuditDefaultPolicyChanged, AuditClassificationChanged, AuditPropertiesRestamped, AuditTokenMinted,
 		AuditTokenRevoked, AuditPrincipalCreated, AuditPrincipalSecretReset,
 		AuditCatalogUpdated, AuditCatalogDeleted, AuditPrincipalUpdated, AuditPrincipalDeleted, AuditPrincipalSecretRotated, AuditPrincipalRoleCreated, AuditPrincipalRoleUpdated, AuditPrincipalRoleDeleted, AuditPrincipalRoleAssigned, AuditPrincipalRoleRevoked, AuditCatalogRoleCreated, AuditCatalogRoleUpdated, AuditCatalogRoleDeleted, AuditCatalogRoleAssigned, AuditCatalogRoleRevoked, AuditGrantAdded, AuditGrantRevoked, AuditSigningKeyCreated, AuditSigningKeysRevoked,
-		AuditStorageSecretsChanged,
+		AuditStorageSecretsChanged, AuditFindingOpened, AuditFindingResolved,
 	}
 }
 

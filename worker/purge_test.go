@@ -75,6 +75,7 @@ func (h *house) purger() (starter *workflows.Starter, stop func()) {
 	w := worker.New(h.client, activities.New(activities.Ports{
 		Ledger: h.store, Catalogs: h.store, Documents: h.Service, Counter: reconcile.NewCounter(h.files), Restamper: h.Service,
 		Starter: starter, Purges: h.store, Purger: maintenance.NewPurger(h.files, nil), PurgeStarter: starter,
+		Files: h.store, Watcher: maintenance.NewWatcher(h.files),
 	}), worker.Options{StopTimeout: time.Second})
 	require.NoError(h.t, w.Start())
 	h.t.Cleanup(w.Stop)

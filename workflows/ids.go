@@ -15,10 +15,11 @@ const (
 	purgePrefix     = "purge/"
 )
 
-// The schedules of SweepCatalog and SweepDropped, and the start of their runs' workflow ids.
+// The schedules of SweepCatalog, SweepDropped and CheckFiles, and the start of their runs' workflow ids.
 const (
 	SweepScheduleID        = "sweep-catalog"
 	SweepDroppedScheduleID = "sweep-dropped"
+	CheckFilesScheduleID   = "check-files"
 )
 
 // PurgeTableID is the workflow id of a table's purge: at most one runs at a time.

@@ -13,6 +13,7 @@ const (
 	SweepCatalogName    = "SweepCatalog"
 	SweepDroppedName    = "SweepDropped"
 	PurgeTableName      = "PurgeTable"
+	CheckFilesName      = "CheckFiles"
 )
 
 // ProgressQuery is answered by every workflow with its Progress.

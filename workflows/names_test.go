@@ -54,6 +54,7 @@ func TestNamesOnTheWire(t *testing.T) {
 		"queue "+workflows.MaintenanceQueue,
 		"schedule "+workflows.SweepScheduleID,
 		"schedule "+workflows.SweepDroppedScheduleID,
+		"schedule "+workflows.CheckFilesScheduleID,
 		"error "+workflows.BatchFailedError,
 		"id "+workflows.ReconcileCommitID("7d9a", 42),
 		"id "+workflows.PurgeTableID("7d9a"),

@@ -22,6 +22,9 @@ type tableRun struct {
 	progress   *Progress
 }
 
+// quicklyRecorded is how many files of a commit are recorded within the time of a local activity.
+const quicklyRecorded = 100
+
 // page is what one page did.
 type page struct {
 	recorded, abandoned int
@@ -91,6 +94,9 @@ func (r *tableRun) reconcile(ctx workflow.Context, p *page, catalog string, s ac
 	in := activities.RecordCommitInput{
 		Target: target, Catalog: catalog, OnMain: s.OnMain, Counts: counts, WorkflowID: r.workflowID,
 	}
+	if err := r.recordFiles(ctx, &in); err != nil {
+		return err
+	}
 	if newest {
 		if in.Restamped, err = r.restamp(ctx, target); err != nil {
 			if isCanceled(ctx) {
@@ -115,6 +121,27 @@ func (r *tableRun) recount(ctx workflow.Context, target activities.Target, large
 		return ordinary(ctx, scan(), references().RecountSnapshot, in)
 	}
 	return step(ctx, counting(), references().RecountSnapshot, in)
+}
+
+// recordFiles notes the files of a snapshot that changed any. Like a recount it waits for a store that is down; where it can
+// never succeed, the commit is audited with the reason. What the recount counted decides whether it is run, so that
+// runs of before it was a step decide as they did.
+func (r *tableRun) recordFiles(ctx workflow.Context, in *activities.RecordCommitInput) (err error) {
+	if in.Counts.ChangedFiles == 0 {
+		return nil
+	}
+	r.stage(stageFiling)
+	files := activities.RecordFilesInput{Target: in.Target, Catalog: in.Catalog, OnMain: in.OnMain}
+	if in.Counts.ChangedFiles > quicklyRecorded {
+		in.Files, err = ordinary(ctx, scan(), references().RecordFiles, files)
+	} else {
+		in.Files, err = step(ctx, counting(), references().RecordFiles, files)
+	}
+	if err != nil && isFinal(err) && !isCanceled(ctx) {
+		in.FilesError = messageOf(err)
+		return nil
+	}
+	return err
 }
 
 // restamp may fail without failing the reconciliation: the commit is audited with the reason, and a later one, or the

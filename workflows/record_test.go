@@ -2,8 +2,10 @@ package workflows_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/activities/activitiestest"
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/models"
 	"github.com/sluice-data/sluice/workflows"
 )
@@ -36,16 +39,22 @@ type recording struct {
 
 func recordings() []recording {
 	return []recording{
-		{"ReconcileCommit.v1.append.json", workflows.ReconcileCommitName, appendOne},
-		{"ReconcileCommit.v1.ancestors.json", workflows.ReconcileCommitName, ancestors(0)},
-		{"ReconcileCommit.v1.continued.json", workflows.ReconcileCommitName, ancestors(2)},
-		{"ReconcileCommit.v1.large-table.json", workflows.ReconcileCommitName, largeTable},
+		{"ReconcileCommit.v1.append.json", workflows.ReconcileCommitName, noFiles(appendOne)},
+		{"ReconcileCommit.v1.ancestors.json", workflows.ReconcileCommitName, noFiles(ancestors(0))},
+		{"ReconcileCommit.v1.continued.json", workflows.ReconcileCommitName, noFiles(ancestors(2))},
+		{"ReconcileCommit.v1.large-table.json", workflows.ReconcileCommitName, noFiles(largeTable)},
 		{"ReconcileCommit.v1.nothing-left.json", workflows.ReconcileCommitName, nothingLeft},
 		{"ReconcileCommit.v1.table-gone.json", workflows.ReconcileCommitName, tableGone},
-		{"ReconcileCommit.v1.outage.json", workflows.ReconcileCommitName, outage},
-		{"ReconcileCommit.v1.stamp-failed.json", workflows.ReconcileCommitName, stampFailed},
-		{"ReconcileBatch.v1.tables.json", workflows.ReconcileBatchName, tables(false)},
-		{"ReconcileBatch.v1.table-failed.json", workflows.ReconcileBatchName, tables(true)},
+		{"ReconcileCommit.v1.outage.json", workflows.ReconcileCommitName, noFiles(outage)},
+		{"ReconcileCommit.v1.stamp-failed.json", workflows.ReconcileCommitName, noFiles(stampFailed)},
+		{"ReconcileCommit.v2.files.json", workflows.ReconcileCommitName, ancestors(0)},
+		{"ReconcileCommit.v2.many-files.json", workflows.ReconcileCommitName, manyFiles},
+		{"ReconcileCommit.v2.files-outage.json", workflows.ReconcileCommitName, filesOutage},
+		{"ReconcileCommit.v2.files-refused.json", workflows.ReconcileCommitName, filesRefused},
+		{"ReconcileBatch.v1.tables.json", workflows.ReconcileBatchName, noFiles(tables(false))},
+		{"ReconcileBatch.v1.table-failed.json", workflows.ReconcileBatchName, noFiles(tables(true))},
+		{"ReconcileBatch.v2.files.json", workflows.ReconcileBatchName, tables(false)},
+		{"CheckFiles.v1.pages.json", workflows.CheckFilesName, checkFiles},
 		{"SweepCatalog.v1.pages.json", workflows.SweepCatalogName, sweep},
 		{"SweepDropped.v1.pages.json", workflows.SweepDroppedName, sweepDropped},
 		{"PurgeTable.v1.purged.json", workflows.PurgeTableName, purgeDue},
@@ -71,7 +80,7 @@ func TestRecordHistories(t *testing.T) {
 			e.work(t, world)
 			queue := workflows.ReconcileQueue
 			switch r.workflow {
-			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName:
+			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName, workflows.CheckFilesName:
 				queue = workflows.MaintenanceQueue
 			}
 			run, err := e.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "recorded/" + r.file, TaskQueue: queue}, r.workflow, in)
@@ -138,6 +147,55 @@ func ancestors(pageSize int) func(*activitiestest.World) any {
 		world.CommitUnseen(table)
 		return workflows.ReconcileCommitInput{Target: world.Commit(table), PageSize: pageSize}
 	}
+}
+
+// noFiles makes commits that change no files, which reconcile as all did before files were recorded.
+func noFiles(prepare func(*activitiestest.World) any) func(*activitiestest.World) any {
+	return func(world *activitiestest.World) any {
+		world.NoFiles()
+		return prepare(world)
+	}
+}
+
+func manyFiles(world *activitiestest.World) any {
+	table := world.AddTable("orders")
+	world.Table(table).Adds = 700
+	return workflows.ReconcileCommitInput{Target: world.Commit(table)}
+}
+
+func filesOutage(world *activitiestest.World) any {
+	in := appendOne(world)
+	failTimes(world, "RecordFiles", 5, unavailable())
+	return in
+}
+
+func filesRefused(world *activitiestest.World) any {
+	in := appendOne(world)
+	failTimes(world, "RecordFiles", -1, fault.New(fault.Forbidden, "The location is outside the allowed storage roots."))
+	return in
+}
+
+func checkFiles(world *activitiestest.World) any {
+	recordMany(world, 2500) // two pages and a half
+	return workflows.CheckFilesInput{}
+}
+
+// recordMany records a table's files, the last of which somebody changed.
+func recordMany(world *activitiestest.World, n int) activities.Target {
+	table := world.AddTable("orders")
+	world.Table(table).Adds = n
+	target := world.Commit(table)
+	var records []models.FileRecord
+	for i := range n {
+		path := world.FileOf(target, i)
+		records = append(records, models.FileRecord{
+			ID: models.FileRecordID(target.TableID, path), TableID: target.TableID, Location: path, SnapshotID: target.SnapshotID,
+			Size: activitiestest.FileSize, ETag: fmt.Sprint("e", i),
+		})
+	}
+	_ = world.RecordFiles(context.Background(), activities.FileRecording{Added: records})
+	world.SetObject(world.FileOf(target, n-1), maintenance.Sighting{Found: true, Size: activitiestest.FileSize, ETag: "other"})
+	return target
 }
 
 func largeTable(world *activitiestest.World) any {

@@ -19,6 +19,7 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 		{SweepCatalogName, SweepCatalog},
 		{SweepDroppedName, SweepDropped},
 		{PurgeTableName, PurgeTable},
+		{CheckFilesName, CheckFiles},
 	} {
 		r.RegisterWorkflowWithOptions(w.fn, workflow.RegisterOptions{Name: w.name})
 	}
@@ -36,6 +37,8 @@ func RegisterActivities(r worker.ActivityRegistry, a *activities.Activities) {
 		{activities.RecordCommitName, a.RecordCommit},
 		{activities.AbandonCommitName, a.AbandonCommit},
 		{activities.FindDriftName, a.FindDrift},
+		{activities.RecordFilesName, a.RecordFiles},
+		{activities.CheckFilePageName, a.CheckFilePage},
 		{activities.StartDuePurgesName, a.StartDuePurges},
 		{activities.ClaimPurgeName, a.ClaimPurge},
 		{activities.PurgeDataFilesName, a.PurgeDataFiles},

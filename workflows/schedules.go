@@ -15,6 +15,7 @@ import (
 const (
 	defaultSweepEvery = 5 * time.Minute
 	defaultSweepQuiet = time.Minute
+	defaultCheckEvery = time.Hour
 	// sweepCatchUp bounds how late a missed sweep is made good: an older one is covered by the next.
 	sweepCatchUp = time.Hour
 )
@@ -23,6 +24,7 @@ const (
 type ScheduleOptions struct {
 	SweepEvery time.Duration // default 5 minutes
 	SweepQuiet time.Duration // changes younger than this are left to the dispatcher; default 1 minute
+	CheckEvery time.Duration // from one check of the files to the next; default an hour
 }
 
 // EnsureSchedules makes every schedule exist as the options say. It may be called by every process at every start: it creates what is
@@ -34,9 +36,13 @@ func EnsureSchedules(ctx context.Context, c client.Client, o ScheduleOptions) er
 	if o.SweepQuiet <= 0 {
 		o.SweepQuiet = defaultSweepQuiet
 	}
+	if o.CheckEvery <= 0 {
+		o.CheckEvery = defaultCheckEvery
+	}
 	for _, want := range []client.ScheduleOptions{
-		sweepSchedule(o, SweepScheduleID, SweepCatalogName, SweepCatalogInput{Quiet: o.SweepQuiet}),
-		sweepSchedule(o, SweepDroppedScheduleID, SweepDroppedName, SweepDroppedInput{}),
+		schedule(o.SweepEvery, SweepScheduleID, SweepCatalogName, SweepCatalogInput{Quiet: o.SweepQuiet}),
+		schedule(o.SweepEvery, SweepDroppedScheduleID, SweepDroppedName, SweepDroppedInput{}),
+		schedule(o.CheckEvery, CheckFilesScheduleID, CheckFilesName, CheckFilesInput{}),
 	} {
 		if err := ensureSchedule(ctx, c, want); err != nil {
 			return fault.Wrap(err, fault.Unavailable, "The schedule %s cannot be made: check that Temporal runs and that its namespace is ready.", want.ID)
@@ -45,12 +51,13 @@ func EnsureSchedules(ctx context.Context, c client.Client, o ScheduleOptions) er
 	return nil
 }
 
-func sweepSchedule(o ScheduleOptions, id, workflow string, in any) client.ScheduleOptions {
+// schedule runs a workflow every so often, one run at a time: one that is due while another runs is left out.
+func schedule(every time.Duration, id, workflow string, in any) client.ScheduleOptions {
 	return client.ScheduleOptions{
 		ID: id,
 		Spec: client.ScheduleSpec{
-			Intervals: []client.ScheduleIntervalSpec{{Every: o.SweepEvery}},
-			Jitter:    min(o.SweepEvery/10, 30*time.Second),
+			Intervals: []client.ScheduleIntervalSpec{{Every: every}},
+			Jitter:    min(every/10, 30*time.Second),
 		},
 		Action: &client.ScheduleWorkflowAction{
 			ID:        id,

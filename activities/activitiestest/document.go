@@ -16,14 +16,14 @@ type snapshot struct {
 	expired                         bool
 }
 
-func (s snapshot) json() map[string]any {
+func (s snapshot) json(location string) map[string]any {
 	files := int64(s.files)
 	if files == 0 {
 		files = s.sequence
 	}
 	m := map[string]any{
 		"snapshot-id": s.id, "sequence-number": s.sequence, "timestamp-ms": s.timestamp, "schema-id": 0,
-		"manifest-list": fmt.Sprintf("file:///warehouse/snap-%d.avro", s.id),
+		"manifest-list": fmt.Sprintf("%s/metadata/snap-%d.avro", location, s.id),
 		"summary": map[string]string{
 			"operation": "append", "engine-name": "spark", "added-records": fmt.Sprint(RowsPerCommit), "added-data-files": "1",
 			"total-records": fmt.Sprint(RowsPerCommit * s.sequence), "total-data-files": fmt.Sprint(files), "total-delete-files": "0",
@@ -50,7 +50,7 @@ func (w *World) publish(t *Table) {
 	var snapshots []any
 	for _, s := range t.snapshots {
 		if !s.expired {
-			snapshots = append(snapshots, s.json())
+			snapshots = append(snapshots, s.json(t.Row.Location))
 		}
 	}
 	if len(snapshots) > 0 {

@@ -57,6 +57,7 @@ func (w *World) RecordCommit(ctx context.Context, r activities.Recording) (bool,
 	if recorded {
 		w.commits[key] = r.Commit
 		w.audits = append(w.audits, r.Audit)
+		w.open(r.Findings)
 	}
 	if t := w.tables[r.Commit.TableID]; t != nil && r.Commit.Status == models.CommitReconciled && w.advances(t, r) {
 		t.Row.RecordedSnapshotID, t.Row.RowCount = &r.Commit.SnapshotID, r.RowCount
@@ -124,9 +125,20 @@ func (w *World) Count(ctx context.Context, doc *metadata.Document, snap metadata
 	if err := w.called(ctx, "Count", doc.UUID()); err != nil {
 		return reconcile.Counts{}, err
 	}
-	return reconcile.Counts{
-		AddedRows: RowsPerCommit, AddedFiles: 1, AddedBytes: 1000, TotalRows: RowsPerCommit * snap.SequenceNumber, Exact: true,
-	}, nil
+	counts := reconcile.Counts{AddedRows: RowsPerCommit, TotalRows: RowsPerCommit * snap.SequenceNumber, Exact: true}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.files.none {
+		return counts, nil
+	}
+	counts.AddedFiles = 1
+	for _, t := range w.tables {
+		if t.Row.UUID == doc.UUID() {
+			counts.AddedFiles = int64(max(t.Adds, 1))
+		}
+	}
+	counts.AddedBytes = FileSize * counts.AddedFiles
+	return counts, nil
 }
 
 // Restamp implements activities.Restamper.

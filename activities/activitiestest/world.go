@@ -43,6 +43,7 @@ type World struct {
 	purges  []activities.PurgeTarget
 
 	keepsData bool
+	files     fileWorld
 
 	fail func(port, tableID string) error
 
@@ -55,6 +56,7 @@ type Table struct {
 	Row       models.Table
 	Restamp   []string // what the next restamp changes
 	Files     int      // the data files that summaries of later snapshots claim; 0 for one per snapshot
+	Adds      int      // files of each later snapshot; 0 for one
 	snapshots []snapshot
 	versions  int
 }
@@ -64,6 +66,7 @@ func New() *World {
 	return &World{
 		tables: map[string]*Table{}, commits: map[commitKey]models.Commit{},
 		docs: map[string]*metadata.Document{}, calls: map[string]int{}, drops: map[string]models.DroppedTable{},
+		files: newFileWorld(),
 	}
 }
 
@@ -71,7 +74,7 @@ func New() *World {
 func (w *World) Ports() activities.Ports {
 	return activities.Ports{
 		Ledger: w.Ledger(), Catalogs: w, Documents: w, Counter: w, Restamper: w, Starter: w,
-		Purges: w, Purger: w, PurgeStarter: w,
+		Purges: w, Purger: w, PurgeStarter: w, Files: w, Watcher: w,
 	}
 }
 
@@ -124,6 +127,7 @@ func (w *World) CommitUnseen(table activities.Target) activities.Target {
 		s.parent = t.snapshots[n-2].id
 	}
 	t.snapshots = append(t.snapshots, s)
+	w.addFiles(t, s.id)
 	w.publish(t)
 	return table.At(s.id)
 }

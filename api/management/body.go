@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -16,6 +17,7 @@ const (
 	nameField       = "name"
 	propertiesField = "properties"
 	versionField    = "currentEntityVersion"
+	federatedField  = "federated"
 )
 
 // outputOnly are members that clients send back as they got them, and that change nothing.
@@ -62,15 +64,20 @@ func listOf[Row, Item any](rows []Row, item func(Row) Item) []Item {
 	return out
 }
 
-// change is the body of an update of a role: its version as it was read, and all properties that it is to have.
-func change(c *gin.Context) (version int64, properties map[string]string, err error) {
+// roleChange is the body of an update of a role: its version as it was read, all properties that it is to have, and of the
+// members that only some roles have those that are given.
+func roleChange(c *gin.Context, members ...string) (management.RoleChange, error) {
 	body, err := wire.ReadObject(c)
 	if err != nil {
-		return 0, nil, err
+		return management.RoleChange{}, err
 	}
-	known(body, versionField, propertiesField)
-	version, properties = body.Int64(versionField), requiredProperties(body)
-	return version, properties, body.Err()
+	known(body, append([]string{versionField, propertiesField}, members...)...)
+	in := management.RoleChange{Version: body.Int64(versionField), Properties: requiredProperties(body)}
+	if body.Has(federatedField) {
+		federated := body.Bool(federatedField)
+		in.Federated = &federated
+	}
+	return in, body.Err()
 }
 
 func requiredProperties(f *wire.Fields) map[string]string {

@@ -6,7 +6,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
-	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -43,12 +42,11 @@ func (h *Handler) getCatalogRole(c *gin.Context) error {
 }
 
 func (h *Handler) updateCatalogRole(c *gin.Context) error {
-	version, properties, err := change(c)
+	in, err := roleChange(c)
 	if err != nil {
 		return err
 	}
-	r, err := h.admin.UpdateCatalogRole(c.Request.Context(), wire.Caller(c), c.Param(CatalogParam), c.Param(catalogRoleParam),
-		management.RoleChange{Version: version, Properties: properties})
+	r, err := h.admin.UpdateCatalogRole(c.Request.Context(), wire.Caller(c), c.Param(CatalogParam), c.Param(catalogRoleParam), in)
 	if err != nil {
 		return err
 	}

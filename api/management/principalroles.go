@@ -35,7 +35,7 @@ func newRole(c *gin.Context, field string, members ...string) (management.NewRol
 	known(body, field)
 	f := body.Nested(field)
 	known(f, append(outputOnly(), members...)...)
-	in := management.NewRole{Name: f.String(nameField), Federated: f.Bool("federated"), Properties: f.OptionalStringMap(propertiesField)}
+	in := management.NewRole{Name: f.String(nameField), Federated: f.Bool(federatedField), Properties: f.OptionalStringMap(propertiesField)}
 	return in, body.Err()
 }
 
@@ -59,7 +59,7 @@ func (h *Handler) listPrincipalRoles(c *gin.Context) error {
 }
 
 func (h *Handler) createPrincipalRole(c *gin.Context) error {
-	in, err := newRole(c, "principalRole", nameField, "federated", propertiesField)
+	in, err := newRole(c, "principalRole", nameField, federatedField, propertiesField)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,11 @@ func (h *Handler) getPrincipalRole(c *gin.Context) error {
 }
 
 func (h *Handler) updatePrincipalRole(c *gin.Context) error {
-	version, properties, err := change(c)
+	in, err := roleChange(c, federatedField)
 	if err != nil {
 		return err
 	}
-	r, err := h.admin.UpdatePrincipalRole(c.Request.Context(), wire.Caller(c), c.Param(principalRoleParam),
-		management.RoleChange{Version: version, Properties: properties})
+	r, err := h.admin.UpdatePrincipalRole(c.Request.Context(), wire.Caller(c), c.Param(principalRoleParam), in)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,10 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusCreated)
 		return
 	}
+	if strings.HasPrefix(answer, "400") {
+		w.WriteHeader(http.StatusBadRequest)
+		answer = `{"error":{"message":"That cannot be.","type":"BadRequestException","code":400}}`
+	}
 	if strings.HasPrefix(answer, "404") {
 		w.WriteHeader(http.StatusNotFound)
 		answer = `{"error":{"message":"It is not there.","type":"NoSuchTableException","code":404}}`
@@ -114,7 +118,13 @@ func TestLinesBecomeRequests(t *testing.T) {
 		"principal-roles update writers --remove-property old": {
 			"GET /principal-roles/writers", `PUT /principal-roles/writers {` + version + `,"properties":{}}`,
 		},
-		"principal-roles grant --principal etl writers":  {`PUT /principals/etl/principal-roles {"principalRole":{"name":"writers"}}`},
+		"principal-roles grant --principal etl writers": {`PUT /principals/etl/principal-roles {"principalRole":{"name":"writers"}}`},
+		"principal-roles update writers --federated": {
+			"GET /principal-roles/writers", `PUT /principal-roles/writers {` + version + `,"properties":{"old":"1"},"federated":true}`,
+		},
+		"principal-roles update writers --federated=false --set-property a=b": {
+			"GET /principal-roles/writers", `PUT /principal-roles/writers {` + version + `,"properties":{"a":"b","old":"1"},"federated":false}`,
+		},
 		"principal-roles revoke --principal etl writers": {"DELETE /principals/etl/principal-roles/writers"},
 
 		"catalog-roles create --catalog lake ingest --property a=b": {`POST /catalogs/lake/catalog-roles {"catalogRole":{"name":"ingest","properties":{"a":"b"}}}`},
@@ -153,6 +163,9 @@ func TestLinesBecomeRequests(t *testing.T) {
 		"namespaces get --catalog lake a.b":           {"GET /catalog/v1/lake/namespaces/a%1Fb"},
 		"namespaces delete --catalog lake a.b":        {"DELETE /catalog/v1/lake/namespaces/a%1Fb"},
 
+		"tokens mint --catalog lake":        {`POST /governance/v1/tokens {"catalog":"lake","canWrite":true}`},
+		"policy get-default lake":           {"GET /governance/v1/catalogs/lake/default-write-policy"},
+		"policy get-default lake.events.eu": {"GET /governance/v1/namespaces/lake.events.eu/default-write-policy"},
 		"tokens mint --principal etl --principal-role a --principal-role b": {
 			`POST /governance/v1/tokens {"principal":"etl","canWrite":true,"principalRoles":["a","b"]}`,
 		},

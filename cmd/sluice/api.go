@@ -30,6 +30,9 @@ func (c *cli) apiCommand() *cobra.Command {
 }
 
 func (c *cli) runAPI(ctx context.Context) error {
+	if _, _, err := configuredIssuers(c.cfg); err != nil {
+		return err
+	}
 	b, err := c.openExternal(ctx)
 	if err != nil {
 		return err

@@ -31,6 +31,16 @@ func auditDetail(row map[string]any) any {
 				return text
 			}
 		}
+	case models.AuditTokenRevoked:
+		text := "token " + cell(details["tokenId"])
+		if name, _ := details["name"].(string); name != "" {
+			text += " " + name
+		}
+		return text
+	case models.AuditSigningKeyCreated:
+		return "key " + cell(details["key"]) + ", signs until " + cell(details["retiresAt"])
+	case models.AuditSigningKeysRevoked:
+		return "all but key " + cell(details["kept"])
 	case models.AuditPropertiesRestamped:
 		return details["keys"]
 	}

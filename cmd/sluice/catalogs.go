@@ -16,8 +16,7 @@ const baseLocationProperty = "default-base-location"
 func (c *cli) catalogsCommand() *cobra.Command {
 	return group("catalogs", "Make, show, change and delete catalogs",
 		c.catalogsCreateCommand(), c.catalogsDeleteCommand(), c.catalogsGetCommand(), c.catalogsListCommand(),
-		c.catalogsUpdateCommand(), c.catalogsSummarizeCommand(),
-		c.catalogsValidateCommand(), c.catalogsSetSecretsCommand())
+		c.catalogsUpdateCommand(), c.catalogsSummarizeCommand())
 }
 
 func (c *cli) catalogsCreateCommand() *cobra.Command {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,19 +147,24 @@ type storeOfCatalog struct {
 	PathStyle bool   `json:"pathStyleAccess"`
 }
 
-// catalogStore asks for the store where that is to be had: without the right to, the output says what to fill in.
+// catalogStore asks for the store where that is to be had; a catalog that names none lies in the running serve's. Without
+// the right to ask, the output says what to fill in.
 func (c *cli) catalogStore(ctx context.Context, catalog string) *storeOfCatalog {
 	var answer struct {
-		Storage json.RawMessage `json:"storageConfigInfo"`
+		Storage storeOfCatalog `json:"storageConfigInfo"`
 	}
 	if err := c.administer(ctx, http.MethodGet, []string{"catalogs", catalog}, nil, &answer); err != nil {
 		return nil
 	}
-	store := &storeOfCatalog{}
-	if json.Unmarshal(answer.Storage, store) != nil || *store == (storeOfCatalog{}) {
+	store := answer.Storage
+	running, err := runningServe(c.cfg.DataDir)
+	if own := err == nil && sameServer(c.found.base, running.GovernanceURI); own && store.Endpoint == "" && store.Region == "" && running.S3Endpoint != "" {
+		return &storeOfCatalog{Endpoint: running.S3Endpoint, Region: c.cfg.Storage.S3Region, PathStyle: true}
+	}
+	if store == (storeOfCatalog{}) {
 		return nil
 	}
-	return store
+	return &store
 }
 
 // check refuses what the engine cannot do.

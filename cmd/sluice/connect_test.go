@@ -142,6 +142,14 @@ func TestConnectionsOfARunningServe(t *testing.T) {
 	for _, want := range []string{"s3.endpoint=http://127.0.0.1:9000", "s3.region=eu-1", "s3.path-style-access=true", "oauth2.credential=root-id:root-s3cret"} {
 		assert.Contains(t, out, "\n"+map[bool]string{true: "iceberg.rest-catalog.", false: ""}[strings.HasPrefix(want, "oauth2")]+want+"\n")
 	}
+
+	file.Catalog, file.S3Endpoint = "main", "http://127.0.0.1:7777"
+	require.NoError(t, writeJSONFile(filepath.Join(folder, bootstrapName), file))
+	code, out, errOut = command(nil, "connect", "trino", "--data", folder)
+	require.Equal(t, exitOK, code, errOut)
+	assert.Contains(t, out, "s3.endpoint=http://127.0.0.1:7777\ns3.region=us-east-1\ns3.path-style-access=true\n")
+	assert.NotContains(t, out, "add:")
+
 	code, out, errOut = command(nil, "connect", "spark", "--data", folder, "--uri", "http://127.0.0.1:1")
 	require.Equal(t, exitOK, code, errOut)
 	assert.Contains(t, out, "lake.warehouse=main", "the catalog of another server is not known")

@@ -45,7 +45,7 @@ type diagnosis struct {
 func (c *cli) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check database, schema, Temporal, warehouse, clocks, disk and ports",
+		Short: "Check database, schema, Temporal, warehouse, issuers, clocks, disk and ports",
 		Long: "Checks what Sluice needs and says what is wrong and how to mend it; it ends with 1 when something is wrong.\n" +
 			"With SLUICE_DATABASE_URL set it checks what api and worker use, else the data folder, whether serve runs or not.",
 		Args: usageArgs(cobra.NoArgs),
@@ -60,6 +60,9 @@ func (c *cli) diagnose(ctx context.Context) error {
 	checks := c.embeddedDiagnoses()
 	if c.cfg.Database.URL != "" {
 		checks = c.externalDiagnoses()
+	}
+	if c.cfg.Tokens.OIDCFile != "" {
+		checks = append(checks, diagnosis{"issuers", func(context.Context) finding { return checkIssuers(c.cfg) }})
 	}
 	rows := make([]finding, 0, len(checks))
 	wrong := 0
@@ -76,6 +79,14 @@ func (c *cli) diagnose(ctx context.Context) error {
 		err = errors.New("something is wrong: see above for what to do")
 	}
 	return err
+}
+
+// checkIssuers reads the file of external issuers as a server does when it starts.
+func checkIssuers(cfg *config.Config) finding {
+	if _, _, err := configuredIssuers(cfg); err != nil {
+		return broken(sentence(err), "correct the file, or the setting oidc-file: serve and api do not start with it")
+	}
+	return well(cfg.Tokens.OIDCFile)
 }
 
 func runDiagnosis(ctx context.Context, d diagnosis) finding {

@@ -70,6 +70,26 @@ func TestDoctorOnNothing(t *testing.T) {
 	assert.NoDirExists(t, folder, "doctor made the folder that it missed")
 }
 
+// A wrong file of issuers is said before anything starts, and by doctor.
+func TestAWrongFileOfIssuers(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "issuers.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("issuers:\n  - url: nonsense\n    audience: sluice\n"), 0o600))
+	folder := filepath.Join(t.TempDir(), "data")
+	code, _, errOut := command(nil, append(freePorts(), "serve", "--data", folder, "--oidc-file", file)...)
+	assert.NotEqual(t, exitOK, code)
+	assertOneSentence(t, errOut, file+", line ")
+	assert.NoDirExists(t, folder, "serve began to start")
+	code, found := diagnose(t, nil, append(freePorts(), "--data", folder, "--oidc-file", file)...)
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, failOutcome, found["issuers"].Result)
+	assert.Contains(t, found["issuers"].Detail, "line ")
+
+	require.NoError(t, os.WriteFile(file, []byte("issuers:\n  - issuer: https://idp.example\n    audiences: [sluice]\n"), 0o600))
+	_, found = diagnose(t, nil, append(freePorts(), "--data", folder, "--oidc-file", file)...)
+	assert.Equal(t, wellOutcome, found["issuers"].Result, found["issuers"].Detail)
+}
+
 func TestDoctorOnExternalPartsThatAreDown(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{

@@ -53,6 +53,9 @@ func startEmbedded(ctx context.Context, cfg *config.Config, log *slog.Logger) (*
 }
 
 func (e *embedded) start(ctx context.Context, cfg *config.Config) (err error) {
+	if _, _, err := configuredIssuers(cfg); err != nil {
+		return err
+	}
 	if e.folder, err = openDataFolder(cfg.DataDir); err != nil {
 		return err
 	}

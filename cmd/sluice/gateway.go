@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/s3gateway"
+	"github.com/sluice-data/sluice/internal/s3gateway/folder"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -79,7 +80,7 @@ func (d *dataFolder) openLocal(ctx context.Context) (*objects.Router, error) {
 			return nil, err
 		}
 	}
-	lake, err := objects.NewBucketFolder(ctx, at[0], at[2])
+	lake, err := objects.NewBucketFolder(ctx, at[0], at[2], folder.ETag)
 	if err != nil {
 		return nil, err
 	}

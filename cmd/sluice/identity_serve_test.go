@@ -67,6 +67,7 @@ func (s shell) setUp(warehouse string) newCredentials {
 		"catalog-roles create --catalog pond spare",
 		"catalogs update pond --set-property tier=2",
 		"policy set-default pond open_append",
+		"policy set-default main.events open_full",
 		"principals create gone",
 		"principals update gone --disable",
 		"principal-roles grant --principal etl writers",
@@ -99,6 +100,14 @@ func TestIdentityFromTheCommandLine(t *testing.T) {
 	for _, want := range []string{`(?m)^principal +etl$`, `(?m)^kind +access$`, `(?m)^principalRoles +writers$`, `(?m)^clearance +confidential$`, `(?m)^expiresAt +20`} {
 		assert.Regexp(t, want, job.run("whoami"))
 	}
+	assert.Regexp(t, `(?m)^writers +main.ingest +TABLE_WRITE_DATA +namespace +main.events$`, job.run("principals access etl"))
+	assert.Equal(t, "open_full (inherited)\n", job.run("policy get-default main.events.raw"))
+	assert.Equal(t, "open_append\n", root.run("policy get-default pond"))
+	job.fails("policy get-default pond", "(HTTP 404)")
+	assert.Regexp(t, `(?m)^principal +etl$`, job.run("tokens mint --catalog main"))
+	job.fails("can etl TABLE_DROP main.absent", "The namespace main.absent does not exist.")
+	root.run("principal-roles update writers --federated")
+	root.run("principal-roles update writers --federated=false")
 	job.fails("principals list", "(HTTP 403)")
 	job.fails("principal-roles grant --principal etl service_admin", "(HTTP 40")
 	job.fails("privileges namespace grant --catalog main --catalog-role ingest --namespace events TABLE_DROP", "(HTTP 403)")
@@ -160,6 +169,14 @@ func checkSetup(t *testing.T, root shell, folder string) {
 	require.NoError(t, json.Unmarshal(data, &made))
 	fresh.as(made["etl"]).run("whoami")
 	fresh.as(made["gone"]).fails("whoami", "(HTTP 401)")
+
+	// What says nothing of locations fits an installation that lies elsewhere; what says them would move it, and cannot.
+	there := fresh.run("setup export --without-locations")
+	assert.Equal(t, root.run("setup export --without-locations"), there)
+	assert.Equal(t, "Nothing to change.\n", apply(root, there, "--prune"))
+	file := setupFile(t, moved)
+	assert.Contains(t, root.run("setup apply "+file+" --dry-run"), "~ catalog pond: default_base_location file://"+folder+"/warehouse/pond → file://"+other)
+	root.fails("setup apply "+file, "`sluice setup export --without-locations`; 0 of ")
 
 	// A file as Polaris's users write it: slashes at the end, the base location among the allowed ones.
 	base := "file://" + other + "/warehouse/quick/"

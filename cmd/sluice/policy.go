@@ -12,7 +12,7 @@ import (
 
 func (c *cli) policyCommand() *cobra.Command {
 	return group("policy", "Show and set what engines may commit",
-		c.policyGetCommand(), c.policySetCommand(), c.policySetDefaultCommand())
+		c.policyGetCommand(), c.policySetCommand(), c.policyGetDefaultCommand(), c.policySetDefaultCommand())
 }
 
 const policyNames = "POLICY is governed_only (no external commit), open_append (verified appends and additive changes)\n" +
@@ -66,11 +66,58 @@ func (c *cli) policySetDefaultCommand() *cobra.Command {
 		Example: "  sluice policy set-default main.landing open_append",
 		Args:    policyArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind := "catalogs"
-			if strings.Contains(args[0], ".") {
-				kind = "namespaces"
+			return c.setPolicy(cmd, []string{kindOfDefault(args[0]), args[0], defaultPolicySegment}, args)
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+const defaultPolicySegment = "default-write-policy"
+
+// kindOfDefault says what a ref of a catalog or a namespace names.
+func kindOfDefault(ref string) string {
+	if strings.ContainsAny(ref, "."+levelSeparator) {
+		return "namespaces"
+	}
+	return "catalogs"
+}
+
+// defaultPolicyPath names the default write policy of a namespace, or without levels of its catalog.
+func defaultPolicyPath(catalog string, levels []string) []string {
+	ref := strings.Join(append([]string{catalog}, levels...), levelSeparator)
+	return []string{kindOfDefault(ref), ref, defaultPolicySegment}
+}
+
+// defaultPolicyAnswer is the write policy that new tables get.
+type defaultPolicyAnswer struct {
+	Ref       string             `json:"ref"`
+	Policy    models.WritePolicy `json:"policy"`
+	Inherited bool               `json:"inherited"`
+}
+
+func (c *cli) policyGetDefaultCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "get-default CATALOG[.NAMESPACE]",
+		Short: "Show the write policy that new tables get",
+		Long: "Shows the write policy of tables made from now on in the catalog or namespace. One that has none of its own inherits\n" +
+			"that of what it lies in.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.client()
+			if err != nil {
+				return err
 			}
-			return c.setPolicy(cmd, []string{kind, args[0], "default-write-policy"}, args)
+			var answer defaultPolicyAnswer
+			path := []string{kindOfDefault(args[0]), args[0], defaultPolicySegment}
+			if err := api.call(cmd.Context(), http.MethodGet, path, nil, nil, &answer); err != nil {
+				return err
+			}
+			text := string(answer.Policy)
+			if answer.Inherited {
+				text += " (inherited)"
+			}
+			return c.done(answer, "%s\n", cell(text))
 		},
 	}
 	c.clientFlags(cmd)

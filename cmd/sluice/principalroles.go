@@ -97,15 +97,25 @@ func (c *cli) principalRolesListCommand() *cobra.Command {
 
 func (c *cli) principalRolesUpdateCommand() *cobra.Command {
 	var props propertyFlags
+	var federated bool
 	cmd := &cobra.Command{
 		Use:   "update ROLE",
-		Short: "Change a principal role's properties",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Short: "Change a principal role's properties, make it federated or not",
+		Long: "Changes what is given of ROLE; the rest stays. Who has a role assigned keeps it when it becomes federated, and nobody has it\n" +
+			"by a token any more when it is federated no longer.",
+		Example: "  sluice principal-roles update analysts --federated",
+		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.modify(cmd.Context(), []string{"principal-roles", args[0]}, props.change, "Principal role %s is changed", args[0])
+			return c.modify(cmd.Context(), []string{"principal-roles", args[0]}, func(is, update entity) error {
+				if cmd.Flags().Changed("federated") {
+					update["federated"] = federated
+				}
+				return props.change(is, update)
+			}, "Principal role %s is changed", args[0])
 		},
 	}
 	props.flags(cmd)
+	cmd.Flags().BoolVar(&federated, "federated", false, "the identity provider says who has it, token by token; --federated=false: no longer")
 	c.clientFlags(cmd)
 	return cmd
 }

@@ -105,7 +105,7 @@ func (c *cli) root() *cobra.Command {
 		c.serveCommand(), c.apiCommand(), c.workerCommand(), c.migrateCommand(), c.doctorCommand(), c.rootCommand(), c.signingKeysCommand(), c.encryptionKeysCommand(),
 		c.demoCommand(), c.configCommand(), c.versionCommand(),
 		c.catalogsCommand(), c.namespacesCommand(), c.principalsCommand(), c.principalRolesCommand(), c.catalogRolesCommand(),
-		c.privilegesCommand(), c.canCommand(), c.setupCommand(),
+		c.privilegesCommand(), c.canCommand(), c.setupCommand(), c.storageCommand(),
 		c.tokensCommand(), c.policyCommand(), c.tablesCommand(), c.commitsCommand(), c.auditCommand(), c.reconcileCommand(), c.whoamiCommand(), c.connectCommand(),
 	)
 	return root

@@ -32,7 +32,7 @@ func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check
 	if err != nil {
 		return nil, err
 	}
-	admin, err := b.newManagement()
+	admin, err := b.newManagement(r)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,14 @@ func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check
 		},
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},
-			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin,
+			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin, Storage: admin, Accesses: cat,
 		},
 		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
 		Limits:         api.Limits{BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, PerSecond: facade.PerSecond},
 		TrustedProxies: proxies,
 	}
+	deps.Catalog.PublicURL = b.cfg.PublicURL
 	deps.Catalog.NamespaceSeparator, _ = b.cfg.Separator() // checked likewise
 	if keeper := b.newKeeper(); keeper != nil {
 		deps.Catalog.Idempotency = keeper
@@ -98,6 +99,7 @@ func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflo
 		Ledger: b.store, Catalogs: b.store, Documents: cat,
 		Counter: reconcile.NewCounter(b.files), Restamper: cat, Starter: starter,
 		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
+		Files: b.store, Watcher: maintenance.NewWatcher(b.files),
 	}), o)
 }
 
@@ -109,7 +111,7 @@ const scheduleRetry = 5 * time.Second
 func (b *base) keepSchedules(c client.Client) (stop func()) {
 	return background(func(ctx context.Context) {
 		for {
-			err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval})
+			err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval, CheckEvery: b.cfg.CheckInterval})
 			if err == nil || ctx.Err() != nil {
 				return
 			}

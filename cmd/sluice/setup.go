@@ -48,11 +48,13 @@ func (c *cli) setupApplyCommand() *cobra.Command {
 }
 
 func (c *cli) setupExportCommand() *cobra.Command {
+	var withoutLocations bool
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the file that describes the installation, without secrets",
 		Long: "Writes principals, principal roles and catalogs with their namespaces, catalog roles, assignments and grants as YAML, for\n" +
-			"`sluice setup apply` and Polaris's own setup command. Tables, credentials and secrets are not in it.",
+			"`sluice setup apply` and Polaris's own setup command. Tables, credentials and secrets are not in it.\n" +
+			"With --without-locations it can be applied to a server whose catalogs are there already and lie elsewhere.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, err := c.installation()
@@ -63,6 +65,9 @@ func (c *cli) setupExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if withoutLocations {
+				state = state.WithoutLocations()
+			}
 			file, err := setup.Export(state)
 			if err != nil {
 				return err
@@ -71,6 +76,7 @@ func (c *cli) setupExportCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&withoutLocations, "without-locations", false, "leave out where catalogs and namespaces lie and how that storage is reached")
 	c.connectionFlags(cmd)
 	return cmd
 }

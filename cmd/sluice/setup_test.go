@@ -29,6 +29,7 @@ func installed() map[string]string {
 		"GET /catalog/v1/main/namespaces?pageSize=1000&pageToken=":            `{"namespaces":[["raw"]],"next-page-token":null}`,
 		"GET /catalog/v1/main/namespaces?pageSize=1000&pageToken=&parent=raw": `{"namespaces":[]}`,
 		"GET /catalog/v1/main/namespaces/raw":                                 `{"namespace":["raw"],"properties":{"owner":"b","location":"file:///w/main/raw"}}`,
+		"GET /governance/v1/namespaces/main%1Fraw/default-write-policy":       `{"ref":"main.raw","policy":"open_full","inherited":false}`,
 	}
 }
 
@@ -41,7 +42,7 @@ catalogs:
   - name: main
     allowed_locations: [file:///w/third]
     default_write_policy: open_append
-    namespaces: [{name: raw, properties: {}}, raw.eu]
+    namespaces: [{name: raw, properties: {}, default_write_policy: open_append}, raw.eu]
     roles:
       ingest: {assign_to: [jobs], privileges: {namespace: {raw.eu: [TABLE_WRITE_DATA]}, table: [{namespace: raw, table: later, privileges: [TABLE_DROP]}]}}
 `
@@ -72,11 +73,12 @@ func TestSetupApplySendsWhatDiffers(t *testing.T) {
 	code, out, errOut := command(env, "setup", "apply", file, "--prune", "--dry-run")
 	require.Equal(t, exitOK, code, errOut)
 	assert.Empty(t, changesOf(r.asked))
-	assert.Equal(t, `+ principal role jobs
+	assert.Equal(t, `~ catalog main: allowed location file:///w/third, no allowed location file:///w/more
++ principal role jobs
 ~ principal etl: clearance internal → public
 + principal job: disabled
-~ catalog main: allowed location file:///w/third, no allowed location file:///w/more
 ~ default write policy of catalog main: governed_only → open_append
+~ default write policy of namespace main.raw: open_full → open_append
 ~ namespace main.raw: no property owner
 + namespace main.raw.eu
 + catalog role main.ingest
@@ -87,7 +89,7 @@ func TestSetupApplySendsWhatDiffers(t *testing.T) {
 + principal role jobs for principal job
 - principal role service_admin for principal etl
 - catalog role main.spare with its grants
-Changes to make: 15. Nothing was done.
+Changes to make: 16. Nothing was done.
 `, out)
 
 	r.asked = nil
@@ -95,12 +97,13 @@ Changes to make: 15. Nothing was done.
 	require.Equal(t, exitOK, code, out+errOut)
 	for i, request := range changesOf(r.asked) {
 		assertRequest(t, []string{
+			`PUT /catalogs/main {"currentEntityVersion":7,"properties":{"owner":"a","default-base-location":"file:///w/main"},"storageConfigInfo":{"storageType":"FILE","allowedLocations":["file:///w/third"]}}`,
 			`POST /principal-roles {"principalRole":{"name":"jobs","properties":{}}}`,
 			`PUT /principals/etl {"currentEntityVersion":4,"properties":{"team":"data"},"clearance":"public","disabled":false}`,
 			`POST /principals {"principal":{"name":"job","properties":{}}}`,
 			`PUT /principals/job {"currentEntityVersion":0,"properties":{},"disabled":true}`,
-			`PUT /catalogs/main {"currentEntityVersion":7,"properties":{"owner":"a","default-base-location":"file:///w/main"},"storageConfigInfo":{"storageType":"FILE","allowedLocations":["file:///w/third"]}}`,
 			`PUT /governance/v1/catalogs/main/default-write-policy {"policy":"open_append"}`,
+			`PUT /governance/v1/namespaces/main%1Fraw/default-write-policy {"policy":"open_append"}`,
 			`POST /catalog/v1/main/namespaces/raw/properties {"updates":{},"removals":["owner"]}`,
 			`POST /catalog/v1/main/namespaces {"namespace":["raw","eu"],"properties":{}}`,
 			`POST /catalogs/main/catalog-roles {"catalogRole":{"name":"ingest","properties":{}}}`,
@@ -113,8 +116,8 @@ Changes to make: 15. Nothing was done.
 			`DELETE /catalogs/main/catalog-roles/spare`,
 		}[i], request)
 	}
-	assert.Len(t, changesOf(r.asked), 16)
-	assert.Contains(t, out, "Changes made: 15 of 15.\n")
+	assert.Len(t, changesOf(r.asked), 17)
+	assert.Contains(t, out, "Changes made: 16 of 16.\n")
 	assert.Contains(t, out, "shown this once:\n  job  client id id  client secret s3cret\n")
 }
 
@@ -126,15 +129,15 @@ func TestSetupApplySaysHowFarItCame(t *testing.T) {
 	code, out, errOut := command(env, "setup", "apply", setupFile(t, wantedSetup))
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, out, "not made: + TABLE_DROP on table main.raw.later for catalog role ingest\n")
-	assert.Contains(t, out, "Changes made: 10 of 12.\n")
+	assert.Contains(t, out, "Changes made: 11 of 13.\n")
 	assert.Contains(t, out, "client secret s3cret", "credentials are shown whatever comes after")
-	assertOneSentence(t, errOut, "2 of 12 changes were not made, because what they are on is not there yet (namespace main.raw.eu): apply the file again")
+	assertOneSentence(t, errOut, "2 of 13 changes were not made, because what they are on is not there yet (namespace main.raw.eu): apply the file again")
 
 	answers["POST /catalogs/main/catalog-roles"] = "404"
 	credentials := filepath.Join(t.TempDir(), "new.json")
 	code, out, errOut = command(env, "setup", "apply", setupFile(t, wantedSetup), "--credentials-file", credentials)
 	assert.Equal(t, exitFailed, code)
-	assertOneSentence(t, errOut, "`+ catalog role main.ingest` failed: It is not there. (HTTP 404); 6 of 12 changes were made, and applying the file again goes on from there")
+	assertOneSentence(t, errOut, "`+ catalog role main.ingest` failed: It is not there. (HTTP 404); 7 of 13 changes were made, and applying the file again goes on from there")
 	assert.NotContains(t, out, "s3cret")
 	assert.Contains(t, out, "in "+credentials)
 	info, err := os.Stat(credentials)
@@ -177,10 +180,33 @@ func TestSetupExportIsNothingToChange(t *testing.T) {
 		assert.Contains(t, out, part)
 	}
 	assert.NotContains(t, out, "location: file:///w/main/raw", "nobody chose that place")
+	assert.Contains(t, out, "default_write_policy: open_full\n", "of the namespace")
 	code, out, errOut = command(env, "setup", "apply", setupFile(t, out), "--prune")
 	require.Equal(t, exitOK, code, errOut)
 	assert.Equal(t, "Nothing to change.\n", out)
 	assert.Empty(t, changesOf(r.asked))
+	_, out, _ = command(env, "setup", "export", "--without-locations")
+	for _, absent := range []string{"location", "file:", "storage_type"} {
+		assert.NotContains(t, out, absent)
+	}
+	_, out, _ = command(env, "setup", "apply", setupFile(t, out), "--prune")
+	assert.Equal(t, "Nothing to change.\n", out)
 	_, out, _ = command(env, "setup", "apply", setupFile(t, "principals: {}\n"), "-o", "json")
 	assert.JSONEq(t, `{"changes":[],"made":0}`, out)
+}
+
+// A file of another server may want catalogs elsewhere: that is said first, and a refusal comes before anything is made.
+func TestSetupApplyOfAnotherServersLocations(t *testing.T) {
+	t.Parallel()
+	answers := installed()
+	answers["PUT /catalogs/main"] = "400"
+	r, env := record(t, answers)
+	file := setupFile(t, "principals: {new: {}}\ncatalogs: [{name: main, default_base_location: file:///elsewhere/main}]\n")
+	_, out, _ := command(env, "setup", "apply", file, "--dry-run")
+	assert.Contains(t, out, "~ catalog main: default_base_location file:///w/main → file:///elsewhere/main\n")
+	assert.Empty(t, changesOf(r.asked))
+	code, _, errOut := command(env, "setup", "apply", file)
+	assert.Equal(t, exitFailed, code)
+	assertOneSentence(t, errOut, "write it by `sluice setup export --without-locations`; 0 of 2 changes were made")
+	assert.Len(t, changesOf(r.asked), 1)
 }

@@ -40,7 +40,7 @@ func (i *installation) read(ctx context.Context, only *setup.State) (setup.State
 		return s, err
 	}
 	for _, r := range roles.Roles {
-		s.PrincipalRoles[r.Name] = setup.PrincipalRole{Version: r.Version, Federated: r.Federated, Properties: r.Properties}
+		s.PrincipalRoles[r.Name] = setup.PrincipalRole{Version: r.Version, Federated: &r.Federated, Properties: r.Properties}
 	}
 	if only == nil || len(only.Principals) > 0 {
 		if err := i.readPrincipals(ctx, s, only); err != nil {
@@ -165,7 +165,14 @@ func (i *installation) readNamespace(ctx context.Context, catalog, base string, 
 	if err := i.facade.call(ctx, http.MethodGet, path, nil, nil, &answer); err != nil {
 		return setup.Namespace{}, err
 	}
+	var policy defaultPolicyAnswer
+	if err := i.governance.call(ctx, http.MethodGet, defaultPolicyPath(catalog, levels), nil, nil, &policy); err != nil {
+		return setup.Namespace{}, err
+	}
 	ns := setup.Namespace{Levels: levels, Properties: answer.Properties}
+	if !policy.Inherited {
+		ns.DefaultWritePolicy = policy.Policy
+	}
 	// A place that the catalog itself would choose is none that was chosen.
 	if at := answer.Properties["location"]; at != strings.TrimRight(base, "/")+"/"+strings.Join(levels, "/") {
 		ns.Location = at

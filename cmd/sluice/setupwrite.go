@@ -26,8 +26,7 @@ func (i *installation) Do(ctx context.Context, c setup.Change) (*setup.Credentia
 	case setup.OfCatalog:
 		err = i.putCatalog(ctx, c)
 	case setup.OfDefaultWritePolicy:
-		path := []string{"catalogs", c.Catalog, "default-write-policy"}
-		err = i.governance.call(ctx, http.MethodPut, path, nil, entity{"policy": c.Policy}, nil)
+		err = i.governance.call(ctx, http.MethodPut, defaultPolicyPath(c.Catalog, c.Namespace.Levels), nil, entity{"policy": c.Policy}, nil)
 	case setup.OfNamespace:
 		err = i.putNamespace(ctx, c)
 	case setup.OfCatalogRole:
@@ -41,8 +40,12 @@ func (i *installation) Do(ctx context.Context, c setup.Change) (*setup.Credentia
 	default:
 		err = fmt.Errorf("a set-up has no change of a %s", c.Kind)
 	}
-	if no, ok := errors.AsType[*refused](err); ok && no.status == http.StatusNotFound && c.Kind == setup.OfGrant {
+	no, isRefused := errors.AsType[*refused](err)
+	switch {
+	case isRefused && no.status == http.StatusNotFound && c.Kind == setup.OfGrant:
 		err = fault.Wrap(err, fault.NotFound, "%s", no.message)
+	case isRefused && no.status == http.StatusBadRequest && c.SaysLocation():
+		err = fmt.Errorf("%w: if catalogs lie elsewhere here than the file says, write it by `sluice setup export --without-locations`", err)
 	}
 	return creds, err
 }
@@ -62,10 +65,11 @@ func (i *installation) put(ctx context.Context, a setup.Action, path []string, n
 func (i *installation) putRole(ctx context.Context, c setup.Change, path []string, name, member string) error {
 	props := filledProperties(c.RoleState.Properties)
 	role := entity{"name": name, "properties": props}
-	if c.RoleState.Federated {
-		role["federated"] = true
+	update := entity{"currentEntityVersion": c.RoleState.Version, "properties": props}
+	if is := c.RoleState.Federated; is != nil {
+		role["federated"], update["federated"] = *is, *is
 	}
-	return i.put(ctx, c.Action, path, name, entity{member: role}, entity{"currentEntityVersion": c.RoleState.Version, "properties": props}, nil)
+	return i.put(ctx, c.Action, path, name, entity{member: role}, update, nil)
 }
 
 func (i *installation) putPrincipal(ctx context.Context, c setup.Change) (*setup.Credentials, error) {

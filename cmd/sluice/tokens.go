@@ -29,14 +29,14 @@ func (c *cli) tokensMintCommand() *cobra.Command {
 		Example: "  sluice tokens mint --catalog main --name nightly-load --expires-in 30d",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			body := map[string]any{"principal": principal, "canWrite": !readOnly}
+			body := map[string]any{"canWrite": !readOnly}
 			if canGovern {
 				body["canGovern"] = true
 			}
 			if len(principalRoles) > 0 {
 				body["principalRoles"] = principalRoles
 			}
-			for key, value := range map[string]string{"catalog": catalog, "name": name} {
+			for key, value := range map[string]string{"principal": principal, "catalog": catalog, "name": name} {
 				if value != "" {
 					body[key] = value
 				}
@@ -47,7 +47,7 @@ func (c *cli) tokensMintCommand() *cobra.Command {
 			return c.object(cmd.Context(), http.MethodPost, []string{"tokens"}, body, "id", "token", "principal", "catalog", "principalRoles", "canWrite", "canGovern", "expiresAt")
 		},
 	}
-	cmd.Flags().StringVar(&principal, "principal", models.RootPrincipal, "whose token it is")
+	cmd.Flags().StringVar(&principal, "principal", "", "whose token it is (default: who mints it)")
 	cmd.Flags().StringVar(&catalog, "catalog", "", "the only catalog it opens (default: every one)")
 	cmd.Flags().StringArrayVar(&principalRoles, "principal-role", nil, "a principal role that it acts with (default: all that its principal has); may be given several times")
 	cmd.Flags().StringVar(&name, "name", "", "what to recognise it by, such as the job's name")

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-data/sluice/internal/objects/gcs"
 	"github.com/sluice-data/sluice/internal/objects/signing"
 	"github.com/sluice-data/sluice/internal/objects/vending"
+	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -74,7 +75,7 @@ func (b *base) openProfiles(w warehouse, r *keyring.Ring) error {
 	}
 	var err error
 	b.profiles, err = objects.NewProfiles(objects.ProfilesDeps{
-		Installation: w.installation, Catalogs: b.store, Version: b.store.AccessVersion, Sealer: r.For(storagePurpose),
+		Installation: w.installation, Catalogs: b.store, Version: b.storageVersion, Sealer: r.For(storagePurpose),
 		Clouds: map[string]objects.CloudFunc{
 			"abfss": func(c models.StorageConfig, s models.StorageSecrets) objects.OpenFunc {
 				return azure.Opener(azureConfig(c, s))
@@ -89,6 +90,14 @@ func (b *base) openProfiles(w warehouse, r *keyring.Ring) error {
 	}
 	b.files = b.profiles.Router(w.files)
 	return nil
+}
+
+// storageVersion is the number under which how catalogs are stored is kept: that of the request, where there is one.
+func (b *base) storageVersion(ctx context.Context) (int64, error) {
+	if version, known := policy.AsOf(ctx); known {
+		return version, nil
+	}
+	return b.store.AccessVersion(ctx)
 }
 
 // newStorageKeys makes what opens tables' files for engines.

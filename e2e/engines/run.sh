@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [ENGINE…]: engines against a running sluice, by default all, one after the other, each against a serve of its own.
 # DELEGATION says how they come to their files: vended-credentials by default, remote-signing, or none, which is a local folder.
+# They authenticate with client id and secret, and with AUTH=token with an engine token.
 #
 #   pyiceberg  reads and writes as a notebook does
 #   duckdb     SQL, by OAuth2
@@ -96,7 +97,11 @@ flags=(--access-token-lifetime 2m)
 if [ "$engine" = refresh ]; then flags+=(--credential-lifetime 1m); fi
 echo "== $engine, $DELEGATION"
 serve "${flags[@]}"
-default_policy open_full
+if [ "$engine" = connect ]; then default_policy open_append; else default_policy open_full; fi # the sink only appends
+if [ "${AUTH:-oauth}" = token ]; then
+  ENGINE_TOKEN=$("$SLUICE_BIN" tokens mint --data "$SLUICE_DATA" --catalog "$WAREHOUSE" --name engine -o json | python3 -c 'import json, sys; print(json.load(sys.stdin)["token"])')
+  export ENGINE_TOKEN
+fi
 failed=0
 "$engine" || failed=1
 stop || failed=1

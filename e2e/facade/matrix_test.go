@@ -84,6 +84,7 @@ func newMatrix(t *testing.T) *matrix {
 	m.root("POST", "/principals", `{"principal":{"name":"probe"}}`, 201).into(t, &made)
 	m.root("POST", "/principals", `{"principal":{"name":"other"}}`, 201)
 	m.root("POST", "/principal-roles", `{"principalRole":{"name":"probes"}}`, 201)
+	m.root("POST", "/principal-roles", `{"principalRole":{"name":"others"}}`, 201)
 	m.root("PUT", "/principals/probe/principal-roles", `{"principalRole":{"name":"probes"}}`, 201)
 	for _, role := range []string{"probed", "other"} {
 		m.root("POST", "/catalogs/main/catalog-roles", `{"catalogRole":{"name":"`+role+`"}}`, 201)

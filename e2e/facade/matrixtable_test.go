@@ -247,7 +247,7 @@ func managementOperations() []operation {
 		{name: "GET_CATALOG_ROLE", method: "GET", path: "/catalogs/main/catalog-roles/other", by: admin, about: theCatalog, status: 200},
 		{name: "UPDATE_CATALOG_ROLE", method: "PUT", path: "/catalogs/main/catalog-roles/other", body: stale, by: admin, about: theCatalog, status: 409},
 		{name: "LIST_ASSIGNEE_PRINCIPAL_ROLES_FOR_CATALOG_ROLE", method: "GET", path: "/catalogs/main/catalog-roles/other/principal-roles", by: admin, about: theCatalog, status: 200},
-		{name: "LIST_CATALOG_ROLES_FOR_PRINCIPAL_ROLE", method: "GET", path: "/principal-roles/probes/catalog-roles/main", by: admin, about: theCatalog, status: 200},
+		{name: "LIST_CATALOG_ROLES_FOR_PRINCIPAL_ROLE", method: "GET", path: "/principal-roles/others/catalog-roles/main", by: admin, about: theCatalog, status: 200},
 		{name: "ASSIGN_CATALOG_ROLE_TO_PRINCIPAL_ROLE", method: "PUT", path: "/principal-roles/service_admin/catalog-roles/main", body: `{"catalogRole":{"name":"catalog_admin"}}`, by: admin, about: theCatalog, status: 201},
 		{name: "LIST_GRANTS_FOR_CATALOG_ROLE", method: "GET", path: "/catalogs/main/catalog-roles/other/grants", by: admin, about: theCatalog, status: 200},
 		{name: "ADD_CATALOG_GRANT", method: "PUT", path: "/catalogs/main/catalog-roles/other/grants", body: `{"grant":{"type":"catalog","privilege":"TABLE_LIST"}}`, by: admin, about: theCatalog, status: 201},

@@ -11,7 +11,7 @@ import urllib.request
 
 BASE = os.environ["MANAGEMENT_URI"].removesuffix("/api/management/v1")
 ROOT = os.environ["CREDENTIAL"].split(":", 1)
-WAREHOUSE = "file://" + os.path.join(os.environ["SLUICE_DATA"], "warehouse")
+WAREHOUSE = os.environ["LOCATION"]
 failures = 0
 
 

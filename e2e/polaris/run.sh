@@ -20,9 +20,9 @@ if [ -z "${POLARIS:-}" ]; then
   POLARIS=$e2e/$venv/bin/polaris
 fi
 
-serve
+DELEGATION=none serve
 failed=0
-MANAGEMENT_URI=$(boot managementUri) POLARIS=$POLARIS POLARIS_HOME=$work python3 "$here/cli.py" || failed=1
+MANAGEMENT_URI=$(boot managementUri) LOCATION=file://$work/warehouse POLARIS=$POLARIS POLARIS_HOME=$work python3 "$here/cli.py" || failed=1
 stop || failed=1
 if [ "$failed" = 0 ]; then echo "PASS polaris"; else echo "FAIL polaris"; grep -E '"level":"(WARN|ERROR)"' "$work/serve.log" | tail -n 20 || true; fi
 exit "$failed"

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 from steps import Settings as S
 
@@ -27,3 +28,19 @@ def properties(engine, token=None):
     values = {**os.environ, TOKEN: token or ""}
     return {name: re.sub(r"\$\{(\w+)\}", lambda m: values[m[1]], value)
             for name, value in printed(engine, S.delegation, not token)["properties"].items()}
+
+
+def text(engine):
+    """The text that is printed, with the credentials of the environment in variables."""
+    return printed(engine, S.delegation, not os.environ.get(TOKEN))["text"]
+
+
+def written(engine, file, program):
+    """The file that the text writes when a shell runs it; the program that it starts is left out."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, program), "w") as f:
+            f.write("#!/bin/sh\n")
+        os.chmod(f.name, 0o700)
+        subprocess.run(["sh", "-c", text(engine)], cwd=folder, check=True, env={**os.environ, "PATH": folder + os.pathsep + os.environ["PATH"]})
+        with open(os.path.join(folder, file)) as f:
+            return f.read()

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from product import BOOT, call, set_namespace_policy
+from product import call, create_table, namespace_uri, set_namespace_policy
 
 BIN, DATA = os.environ["SLUICE_BIN"], os.environ["SLUICE_DATA"]
 PRINCIPAL, ROLE, CATALOG_ROLE = "events_writer", "events_writers", "events_ingest"
@@ -17,17 +17,12 @@ def sluice(*words):
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 
-FIELDS = [{"id": 1, "name": "id", "required": True, "type": "long"}, {"id": 2, "name": "status", "required": False, "type": "string"},
-          {"id": 3, "name": "ts", "required": False, "type": "timestamptz"}]
-
-
 def prepare():
     """Root's part: two namespaces with a table each, open to appends."""
-    base = f"{BOOT['catalogUri']}/v1/main/namespaces"
     for ns in ("events", "billing"):
-        call("POST", base, {"namespace": [ns]})
+        call("POST", namespace_uri(), {"namespace": [ns]})
         set_namespace_policy(f"main.{ns}", "open_append")
-        call("POST", f"{base}/{ns}/tables", {"name": "clicks", "schema": {"type": "struct", "fields": FIELDS}})
+        create_table(ns, "clicks", ("id", "long"), ("status", "string"), ("ts", "timestamptz"), key=("id",))
 
 
 def admit():

@@ -116,34 +116,53 @@ def reconciled(uuid):
     return events
 
 
+def commits(ref):
+    """How many commits the ledger has of a table."""
+    return len(listing("/commits", table=table(ref)["uuid"]))
+
+
 def governed(ref, within=120):
     """Checks that every commit of a table is reconciled, each with one event. It gives the table and how many there are."""
     found = settled(ref, within)
-    commits = [c["snapshotId"] for c in listing("/commits", table=found["uuid"])]
+    made = [c["snapshotId"] for c in listing("/commits", table=found["uuid"])]
     events = reconciled(found["uuid"])
-    odd = {s: len(events.get(s, [])) for s in {*commits, *events} if len(events.get(s, [])) != 1}
-    if odd or len(set(commits)) != len(commits) or set(commits) != set(events):
-        raise AssertionError(f"{len(commits)} commits, {len(events)} with events; not one event each: {odd}")
-    return found, len(commits)
+    odd = {s: len(events.get(s, [])) for s in {*made, *events} if len(events.get(s, [])) != 1}
+    if odd or len(set(made)) != len(made) or set(made) != set(events):
+        raise AssertionError(f"{len(made)} commits, {len(events)} with events; not one event each: {odd}")
+    return found, len(made)
+
+
+def namespace_uri(namespace=None):
+    base = f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces"
+    return f"{base}/{quoted(namespace)}" if namespace else base
+
+
+def create_table(namespace, name, *fields, key=()):
+    """Makes a table of fields such as ("id", "long"), of which those of the key are required."""
+    schema = {"type": "struct", "schema-id": 0, "identifier-field-ids": [i + 1 for i, f in enumerate(fields) if f[0] in key], "fields": [
+        {"id": i + 1, "name": f[0], "type": f[1], "required": f[0] in key} for i, f in enumerate(fields)]}
+    call("POST", f"{namespace_uri(namespace)}/tables", {"name": name, "schema": schema})
 
 
 def tables_of(namespace):
-    """The refs of a namespace's tables."""
-    found = call("GET", f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces/{quoted(namespace)}/tables")
-    return [f"{BOOT['catalog']}.{namespace}.{t['name']}" for t in found["identifiers"]]
+    return [t["name"] for t in call("GET", f"{namespace_uri(namespace)}/tables")["identifiers"]]
 
 
 def all_governed(namespace, within=120):
-    """Checks the same of all tables of a namespace."""
-    counts = {ref.rsplit(".", 1)[-1]: governed(ref, within)[1] for ref in tables_of(namespace)}
-    return f"{sum(counts.values())} commits of {len(counts)} tables, one event each, none pending"
+    """Checks the same of all tables of a namespace, and that engines came to their files in the mode that is tested and in no other."""
+    refs = [f"{BOOT['catalog']}.{namespace}.{name}" for name in tables_of(namespace)]
+    found = [governed(ref, within) for ref in refs]
+    ways = {a["mode"] for t, _ in found for a in listing("/storage-access", table=t["uuid"])}
+    want = {"vended-credentials": {"vended"}, "remote-signing": {"signed"}, "none": set()}[os.environ["DELEGATION"]]
+    if ways != want:
+        raise AssertionError(f"files were reached by {ways}, not by {want}")
+    return f"{sum(n for _, n in found)} commits of {len(refs)} tables, one event each, none pending{', files ' if ways else ''}{', '.join(ways)}"
 
 
 def drop_all(namespace):
-    base = f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces/{quoted(namespace)}"
-    for t in call("GET", f"{base}/tables")["identifiers"]:
-        call("DELETE", f"{base}/tables/{quoted(t['name'])}")
-    call("DELETE", base)
+    for name in tables_of(namespace):
+        call("DELETE", f"{namespace_uri(namespace)}/tables/{quoted(name)}")
+    call("DELETE", namespace_uri(namespace))
 
 
 def refused(error, fn, *words):

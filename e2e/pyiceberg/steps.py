@@ -1,5 +1,7 @@
 """Step runner and settings shared by the Python smokes."""
+import atexit
 import os
+import signal
 import sys
 import time
 import traceback
@@ -21,7 +23,22 @@ class Steps:
     """Runs named steps in order; a failed step is reported and the rest still run unless must=True."""
 
     def __init__(self, engine):
-        self.engine, self.passed, self.failed, self.skipped = engine, 0, 0, 0
+        self.engine, self.passed, self.failed, self.skipped, self.children = engine, 0, 0, 0, []
+        atexit.register(self.end_children)
+
+    def started(self, process):
+        """Has a process that a step starts end with the script at the latest, and whatever else is in its session if it leads one."""
+        self.children.append((process, os.getsid(process.pid) == process.pid))
+        return process
+
+    def end_children(self):
+        for process, leads in self.children:
+            if process.poll() is not None:
+                continue
+            if leads:
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
 
     def run(self, name, fn, must=False):
         t0 = time.time()
@@ -44,6 +61,7 @@ class Steps:
         print(f"SKIP {self.engine}: {name}: {why}", flush=True)
 
     def finish(self):
+        self.end_children()
         tail = f", {self.skipped} skipped" if self.skipped else ""
         print(f"{self.passed} passed, {self.failed} failed{tail}", flush=True)
         sys.stdout.flush()

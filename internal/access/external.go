@@ -5,10 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -20,8 +17,8 @@ import (
 // Issuers knows the tokens of the OpenID Connect issuers that are configured.
 type Issuers interface {
 	// Identify verifies a token of an issuer that is configured; ok is false when it is of none, and then there is no
-	// error. A token of a configured issuer that is no good is fault.Unauthenticated, with a sentence for its holder; an
-	// issuer that cannot be asked is fault.Unavailable. It is called for every request that comes with such a token.
+	// error. A token of a configured issuer that is no good is fault.Unauthenticated, with a sentence for its holder, and
+	// with ext where its issuer did sign it, as of one that has expired; an issuer that cannot be asked is fault.Unavailable. It is called for every request that comes with such a token.
 	Identify(ctx context.Context, bearer string) (ext External, ok bool, err error)
 }
 
@@ -47,8 +44,11 @@ type outsider struct {
 // outsider gives the caller behind a token of another issuer.
 func (a *Authenticator) outsider(ctx context.Context, version int64, bearer string) (policy.Caller, error) {
 	ext, err := a.identify(ctx, bearer)
-	if err != nil {
+	if err != nil && ext.Principal == "" {
 		return policy.Caller{}, err
+	}
+	if err != nil {
+		return policy.Caller{Principal: ext.Principal, TokenID: outsideTokenID(ext, bearer)}, err
 	}
 	if !a.now().Before(ext.ExpiresAt) {
 		return policy.Caller{Principal: ext.Principal, TokenID: outsideTokenID(ext, bearer)}, expired(ext.ExpiresAt)
@@ -131,9 +131,12 @@ func (a *Authenticator) welcome(ctx context.Context, ext External) (models.Princ
 		return models.Principal{}, fault.New(fault.Unauthenticated,
 			"There is no principal %q, which the token is of. Ask an administrator to create it.", ext.Principal)
 	}
-	if !nameable(ext.Principal) {
-		return models.Principal{}, fault.New(fault.Unauthenticated,
-			"The name of the principal that the token is of cannot be one here: names are 1 to %d characters long, without control characters, do not begin with SYSTEM$, and are not %q, a dot or two.", maxName, platformName)
+	flaw := models.NameFlaw(ext.Principal)
+	if ext.Principal == platformName {
+		flaw = "is what the audit calls the server itself"
+	}
+	if flaw != "" {
+		return models.Principal{}, fault.New(fault.Unauthenticated, "The token names the principal %.300q here, which cannot be one: the name %s. Map it to another.", ext.Principal, flaw)
 	}
 	now := a.now()
 	p := models.Principal{
@@ -147,19 +150,5 @@ func (a *Authenticator) welcome(ctx context.Context, ext External) (models.Princ
 	return models.Principal{}, err
 }
 
-const (
-	// maxName is the longest name of a principal, in characters.
-	maxName = 256
-	// platformName is whom the audit names for what Sluice does by itself.
-	platformName = "sluice"
-)
-
-func nameable(name string) bool {
-	if name == "" || !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		return false
-	}
-	if name == platformName || name == "." || name == ".." { // nor may principals that are made by hand be called so
-		return false
-	}
-	return !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(name)), "SYSTEM$")
-}
+// platformName is whom the audit names for what Sluice does by itself.
+const platformName = "sluice"

@@ -89,9 +89,12 @@ func (o *OAuth) client(ctx context.Context, in GrantRequest) (models.Principal, 
 	if until := principal.PreviousSecretUntil; until == nil || !o.now().Before(*until) {
 		previous = false
 	}
-	if (!current && !previous) || principal.Disabled {
-		return models.Principal{}, o.refuse(ctx, in, policy.Caller{Principal: principal.Name},
-			oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong."))
+	wrong := oauthError("invalid_client", http.StatusUnauthorized, "The client id or the client secret is wrong.")
+	switch {
+	case !current && !previous:
+		return models.Principal{}, o.refuse(ctx, in, policy.Caller{Principal: principal.Name}, wrong)
+	case principal.Disabled:
+		return models.Principal{}, o.refuseFor(ctx, in, policy.Caller{Principal: principal.Name}, wrong, "The secret is right, but the principal is disabled.")
 	}
 	return principal, nil
 }

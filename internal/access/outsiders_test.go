@@ -23,6 +23,9 @@ func (i idp) Identify(_ context.Context, bearer string) (access.External, bool, 
 	if ext.Issuer == "down" {
 		return access.External{}, true, fault.New(fault.Unavailable, "The issuer does not answer.")
 	}
+	if ext.Issuer == "expired" {
+		return ext, true, fault.New(fault.Unauthenticated, "The token has expired.")
+	}
 	return ext, ok, nil
 }
 
@@ -173,6 +176,17 @@ func TestIssuersThatAreNotAccepted(t *testing.T) {
 	delete(known, bearer)
 	d.refused(t, bearer, "not accepted here")
 	newDesk(t).refused(t, bearer, "not accepted here") // where none is configured
+}
+
+// Of a token that its issuer signed and that is no good any more, the audit is told whose it is.
+func TestOutsidersOfWhomMoreIsKnown(t *testing.T) {
+	d, known, _ := newOutsideDesk(t)
+	bearer := known.of(access.External{Issuer: "expired", Principal: "job"})
+	caller, err := d.auth.Authenticate(context.Background(), bearer)
+	wantCode(t, err, fault.Unauthenticated, "expired")
+	if caller.Principal != "job" || !strings.HasPrefix(caller.TokenID, "oidc:") || caller.Held != nil {
+		t.Errorf("the caller is %+v", caller)
+	}
 }
 
 // A token of an issuer that names roles mints no engine token with others.

@@ -57,6 +57,11 @@ func (r *refusals) due(what refusal, now time.Time) bool {
 // refuse gives the refusal of a token request, after it is in the audit, the bounds above allowing. who names the
 // principal and the token where they are known.
 func (o *OAuth) refuse(ctx context.Context, in GrantRequest, who policy.Caller, why *OAuthError) error {
+	return o.refuseFor(ctx, in, who, why, why.Description)
+}
+
+// refuseFor is refuse for a reason that the client is not told.
+func (o *OAuth) refuseFor(ctx context.Context, in GrantRequest, who policy.Caller, why *OAuthError, reason string) error {
 	now := o.now()
 	id := in.ClientID
 	if len(id) > clientIDLength {
@@ -66,12 +71,15 @@ func (o *OAuth) refuse(ctx context.Context, in GrantRequest, who policy.Caller, 
 	if who.TokenID != "" {
 		name = who.TokenID
 	}
+	if reason != why.Description { // another thing than what the client was told before
+		name += " " + reason
+	}
 	if !o.refused.due(refusal{who.Principal, name, in.Origin.Address}, now) {
 		return why
 	}
 	err := o.store.AppendAudit(ctx, models.AuditEvent{
 		EventID: uuid.NewString(), Type: models.AuditRequestDenied, At: now, Principal: who.Principal, TokenID: who.TokenID,
-		Reason: why.Description, RequestID: in.Origin.RequestID, Address: in.Origin.Address,
+		Reason: reason, RequestID: in.Origin.RequestID, Address: in.Origin.Address,
 		Details: models.JSON[map[string]any]{V: map[string]any{
 			"grantType": in.GrantType, "clientId": id, "client": in.Origin.Client, "error": why.Code,
 		}},

@@ -61,6 +61,29 @@ func TestFailedLoginsAreRecorded(t *testing.T) {
 	}
 }
 
+// The right secret of a disabled principal is told from a wrong one in the audit, and not to the client.
+func TestLoginsOfDisabledPrincipalsAreRecordedAsThat(t *testing.T) {
+	d := newDesk(t)
+	root := mustPrincipal(t, d, models.RootPrincipal)
+	root.Disabled = true
+	must(t, d.store.UpdatePrincipal(context.Background(), root, anEvent(models.AuditPrincipalUpdated)))
+	var told []string
+	for _, secret := range []string{"wrong", d.creds.ClientSecret, "wrong", d.creds.ClientSecret} {
+		_, err := d.oauth.IssueAccessToken(context.Background(), access.GrantRequest{
+			GrantType: "client_credentials", ClientID: d.creds.ClientID, ClientSecret: secret, Origin: policy.Origin{Address: "192.0.2.7"},
+		})
+		wantOAuth(t, err, "invalid_client", 401)
+		told = append(told, err.Error())
+	}
+	if told[0] != told[1] {
+		t.Errorf("clients are told %q", told)
+	}
+	events := d.events(t, models.AuditRequestDenied) // newest first; the same again within the minute is not recorded
+	if len(events) != 2 || events[0].Principal != models.RootPrincipal || !strings.Contains(events[0].Reason, "disabled") || strings.Contains(events[1].Reason, "disabled") {
+		t.Errorf("the audit has %+v", events)
+	}
+}
+
 // A secret that was sent in the place of the id must not end up in the audit.
 func TestFailedLoginsShowNoSecret(t *testing.T) {
 	d := newDesk(t)

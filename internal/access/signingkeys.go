@@ -185,7 +185,7 @@ func (k *TokenKeys) signer(ctx context.Context) (string, *ecdsa.PrivateKey, erro
 			break
 		}
 		// Others that are good stay so: they may be those of processes with other encryption keys.
-		key, err := k.add(ctx, set.newest(), now.Add(k.settings.KeyLifetime), policy.Caller{}, now)
+		key, err := k.add(ctx, set.newest(), now.Add(k.settings.KeyLifetime), policy.Caller{Principal: platformName}, now)
 		if err != nil && !fault.Is(err, fault.Conflict) {
 			return "", nil, err
 		}

@@ -57,6 +57,9 @@ func TestKeysAreMadeWhenTheyAreNeeded(t *testing.T) {
 	if len(kids) != 1 || len(d.events(t, models.AuditSigningKeyCreated)) != 1 {
 		t.Fatalf("two tokens took %d keys", len(kids))
 	}
+	if by := d.events(t, models.AuditSigningKeyCreated)[0].Principal; by != "sluice" {
+		t.Errorf("the audit says that %q made it", by)
+	}
 	rows, err := d.store.SigningKeys(context.Background())
 	must(t, err)
 	if text := string(rows[0].Private); strings.Contains(text, "PRIVATE") || strings.Contains(text, "\x30\x81\x87") {

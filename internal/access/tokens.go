@@ -157,7 +157,11 @@ func (t *Tokens) RevokeToken(ctx context.Context, caller policy.Caller, id strin
 		return nil
 	}
 	now := t.now()
-	return t.store.RevokeToken(ctx, id, now, auditEvent(caller, models.AuditTokenRevoked, "", now, map[string]any{"tokenId": id}))
+	details := map[string]any{"tokenId": id}
+	if token.Name != "" {
+		details["name"] = token.Name
+	}
+	return t.store.RevokeToken(ctx, id, now, auditEvent(caller, models.AuditTokenRevoked, "", now, details))
 }
 
 // mayGovern keeps the tokens of jobs from tokens: whoever copies one must not be able to make others of it.

@@ -169,7 +169,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	if attempt.Change, err = s.facts(ctx, p, in, result.Changes); err != nil {
 		return nil, err
 	}
-	if err := s.checkMoves(ctx, p, result.Changes); err != nil {
+	if err := s.checkMoves(ctx, caller, p, result.Changes); err != nil {
 		return nil, err
 	}
 	kind, err := s.decide(ctx, caller, p, attempt)
@@ -200,6 +200,9 @@ func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat mode
 		return nil, err
 	}
 	if err := s.checkCreated(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := s.checkVacant(ctx, caller, cat, p.next.Location()); err != nil {
 		return nil, err
 	}
 	attempt := s.attempt(caller, at, row, in)
@@ -233,7 +236,7 @@ func (s *Service) checkCreated(ctx context.Context, p *plan) error {
 }
 
 // checkMoves holds a changed location, redirected folders and another format version to the rules of a new table.
-func (s *Service) checkMoves(ctx context.Context, p *plan, c metadata.Changes) error {
+func (s *Service) checkMoves(ctx context.Context, caller policy.Caller, p *plan, c metadata.Changes) error {
 	if c.FormatVersionChanged {
 		if err := s.checkFormat(p.at.cat, p.next.FormatVersion()); err != nil {
 			return err
@@ -246,6 +249,9 @@ func (s *Service) checkMoves(ctx context.Context, p *plan, c metadata.Changes) e
 	}
 	if c.LocationChanged {
 		if err := s.checkTableLocation(ctx, p.at, p.row.Name, p.next.Location(), p.row.ID); err != nil {
+			return err
+		}
+		if err := s.checkMoved(ctx, caller, p); err != nil {
 			return err
 		}
 		// What the properties redirected stayed inside the old location, which another table may take now.

@@ -32,6 +32,11 @@ func (s *Service) CreateTable(ctx context.Context, caller policy.Caller, cat mod
 	if err := check(ctx, at, in.Name, row.Location, ""); err != nil {
 		return TableView{}, err
 	}
+	if in.Location != "" {
+		if err := s.checkVacant(ctx, caller, cat, row.Location); err != nil {
+			return TableView{}, err
+		}
+	}
 	if err := s.checkPathProperties(row.Location, in.Properties); err != nil {
 		return TableView{}, err
 	}

@@ -39,5 +39,7 @@ type Drops struct {
 
 // Existence tells whether files are there, without reading them.
 type Existence interface {
+	// HoldsFiles tells whether there is a file at the location or anywhere below it.
+	HoldsFiles(ctx context.Context, location string) (bool, error)
 	Exists(ctx context.Context, location string) (bool, error)
 }

@@ -78,7 +78,7 @@ func (h *harness) caller(t *testing.T, principal string) policy.Caller {
 	grants, err := h.store.GrantsOfRoles(context.Background(), ids)
 	must(t, err)
 	return policy.Caller{
-		PrincipalID: p.ID, Principal: p.Name, TokenID: "t1", CanGovern: true,
+		PrincipalID: p.ID, Principal: p.Name, Clearance: p.Clearance, TokenID: "t1", CanGovern: true,
 		Held: policy.NewHeld([]models.Privilege{models.ServiceManageAccess}, grants), Origin: policy.Origin{RequestID: "r1"},
 	}
 }

@@ -151,10 +151,9 @@ func (s *Service) checkPathProperties(location string, properties map[string]str
 			return fault.New(fault.Forbidden, "The property %s must name a folder inside the table's location %s.", key, location)
 		}
 	}
-	folder := metadataFolderOf(location)
 	for _, key := range dataPathProperties() {
-		if path, ok := properties[key]; ok && s.locations.Within(folder, path) {
-			return fault.New(fault.Forbidden, "The property %s must not name a folder inside %s, where the table's metadata is.", key, folder)
+		if path, ok := properties[key]; ok && s.namesMetadata(location, path) {
+			return fault.New(fault.Forbidden, "The property %s must not name a folder that is called %s or lies in one: those hold a table's metadata, which more may read than its data.", key, metadataFolderName)
 		}
 	}
 	return nil

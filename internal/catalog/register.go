@@ -82,6 +82,9 @@ func (s *Service) prepareRegistered(
 	if err := s.checkTableLocation(ctx, at, row.Name, doc.Location(), exceptID); err != nil {
 		return Effects{}, err
 	}
+	if err := s.checkRegisteredAt(doc.Location(), in.MetadataLocation); err != nil {
+		return Effects{}, err
+	}
 	if err := s.judgeRegistered(ctx, caller, at, *row, doc, asLeft); err != nil {
 		return Effects{}, err
 	}
@@ -198,12 +201,20 @@ func (s *Service) repoint(ctx context.Context, caller policy.Caller, at tablePla
 	if err := s.checkTableLocation(ctx, at, row.Name, doc.Location(), row.ID); err != nil {
 		return TableView{}, err
 	}
+	if err := s.checkRegisteredAt(doc.Location(), in.MetadataLocation); err != nil {
+		return TableView{}, err
+	}
 	previous, was := row.MetadataLocation, row.Location
 	if err := s.judgeRegistered(ctx, caller, at, row, doc, false); err != nil {
 		return TableView{}, err
 	}
 	if err := s.pointTo(&row, doc, in.MetadataLocation); err != nil {
 		return TableView{}, err
+	}
+	if row.Location != was {
+		if err := mayAbandon(caller, at, row, "move"); err != nil {
+			return TableView{}, err
+		}
 	}
 	row.ForeignFiles = true
 	var effects Effects

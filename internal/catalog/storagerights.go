@@ -121,4 +121,8 @@ func (s *Service) readable(location string) bool {
 // metadataFolderOf gives the folder of a table's metadata that who may not read its data reads all the same;
 // checkPathProperties keeps data out of it. Where a property moves metadata elsewhere, that is not counted in: whoever may
 // set the property could name a folder of data.
-func metadataFolderOf(location string) string { return strings.TrimRight(location, "/") + "/metadata" }
+func metadataFolderOf(location string) string {
+	return strings.TrimRight(location, "/") + "/" + metadataFolderName
+}
+
+const metadataFolderName = "metadata"

@@ -82,13 +82,16 @@ func (s *Service) UndropTable(ctx context.Context, caller policy.Caller, id stri
 }
 
 // ForgetTable gives up a dropped or unregistered table: it cannot be undropped, its files stay for ever, and its location
-// is free for another.
+// is free for another once somebody has removed them.
 func (s *Service) ForgetTable(ctx context.Context, caller policy.Caller, id string) error {
 	record, cat, err := s.findDropped(ctx, caller, policy.ForgetDroppedTable, policy.Object, id, "forget a dropped table")
 	if err != nil {
 		return err
 	}
 	at := tablePlace{cat: cat, ns: models.Namespace{Key: record.NamespaceKey}}
+	if err := mayAbandon(caller, at, record.Table.V, "forget"); err != nil {
+		return err
+	}
 	event := s.tableEvent(caller, models.AuditTableForgotten, at, record.Table.V, map[string]any{
 		"dropId": record.ID, "location": record.Location, "metadataLocation": record.MetadataLocation,
 	})

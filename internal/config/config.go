@@ -23,6 +23,7 @@ type Config struct {
 	ReservedPrefix string // of table properties that only Sluice sets
 	Drops          Drops
 	SweepInterval  time.Duration // between two sweeps for commits that no event announced
+	CheckInterval  time.Duration // between two checks of the files of tables
 }
 
 // Database says where Sluice keeps its rows.
@@ -114,6 +115,7 @@ func Default() *Config {
 		Catalog:        "main",
 		ReservedPrefix: "sluice.",
 		SweepInterval:  5 * time.Minute,
+		CheckInterval:  time.Hour,
 		Drops:          Drops{Grace: 7 * 24 * time.Hour},
 		Database:       Database{MaxConns: 32},
 		Temporal: Temporal{

@@ -62,7 +62,7 @@ func (c *Config) generalSettings() []Setting {
 	return []Setting{
 		{Name: "data", Value: text(&c.DataDir), Usage: "folder of the embedded database, warehouse, Temporal state and bootstrap.json"},
 		{Name: "listen", Value: text(&c.Listen), Usage: "host:port of the HTTP API, port 0 for any free one"},
-		{Name: "public-url", Scope: Embedded, Value: text(&c.PublicURL), Usage: "base URL under which clients reach the API, such as https://sluice.example.com (default: the listening address)"},
+		{Name: "public-url", Scope: Serving, Value: text(&c.PublicURL), Usage: "base URL under which clients reach the API, such as https://sluice.example.com (default: the listening address)"},
 		{Name: "trusted-proxies", Scope: Serving, Value: list(&c.Proxies), Usage: "networks whose X-Forwarded-For is believed, such as 10.0.0.0/8"},
 		{Name: "log-level", Value: text(&c.Log.Level), Usage: "debug, info, warn or error"},
 		{Name: "log-format", Value: text(&c.Log.Format), Usage: "text, json, or auto: text on a terminal and JSON elsewhere"},
@@ -116,6 +116,7 @@ func (c *Config) tuningSettings() []Setting {
 		{Name: "body-limit", Scope: Serving, Value: size(&c.Limits.Body), Usage: "largest request body, such as 64MiB"},
 		{Name: "reserved-prefix", Value: text(&c.ReservedPrefix), Usage: "prefix of table properties that only Sluice sets"},
 		{Name: "sweep-interval", Scope: Governing, Value: duration(&c.SweepInterval), Usage: "time between two sweeps for commits that no event announced"},
+		{Name: "file-check-interval", Scope: Governing, Value: duration(&c.CheckInterval), Usage: "time between two checks whether the files of tables are still what was committed"},
 		{Name: "drop-grace-period", Scope: Serving, Value: duration(&c.Drops.Grace), Usage: "how long a dropped table can be undropped before its files may be deleted"},
 		{Name: "purge-dropped-tables", Scope: Serving, Value: boolean(&c.Drops.PurgeAll), Usage: "delete the files of every dropped table after the grace period, not only where a purge was asked for"},
 		{Name: "dispatch-poll", Scope: Governing, Value: duration(&c.Dispatch.PollInterval), Usage: "how often the outbox is read when nothing wakes the dispatcher"},

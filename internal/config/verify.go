@@ -114,6 +114,7 @@ func (c *Config) verifyTuning() error {
 		least time.Duration
 	}{
 		{"sweep-interval", c.SweepInterval, time.Second},
+		{"file-check-interval", c.CheckInterval, time.Second},
 		{"drop-grace-period", c.Drops.Grace, 0},
 		{"dispatch-poll", c.Dispatch.PollInterval, 10 * time.Millisecond},
 		{"access-token-lifetime", c.Tokens.Access, time.Minute},

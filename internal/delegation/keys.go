@@ -102,6 +102,9 @@ func (k *Keys) signingProfile(ctx context.Context, cat models.Catalog) (p object
 // Open implements catalog.StorageKeys. Where the store gives no keys for the table, requests are signed if that is allowed,
 // and else nothing is given.
 func (k *Keys) Open(ctx context.Context, use catalog.StorageUse, at catalog.StorageRoutes) (catalog.StorageOpening, error) {
+	if p, err := k.profiles.Vending(ctx, use.Catalog); err != nil || !holds(p, use.Location) {
+		return catalog.StorageOpening{}, err
+	}
 	if use.Choice.Mode == catalog.Vending {
 		list, err := k.vend(ctx, use, at, false)
 		if err == nil && len(list) > 0 {
@@ -122,6 +125,25 @@ func (k *Keys) Open(ctx context.Context, use catalog.StorageUse, at catalog.Stor
 	}
 	config[modeProperty] = string(catalog.Signing)
 	return catalog.StorageOpening{Mode: catalog.Signing, Config: config}, nil
+}
+
+// holds tells whether a store is the one that a location is in: a catalog may allow locations in several, such as a local
+// folder beside a bucket, of which only one is reached as its profile says.
+func holds(p objects.Profile, location string) bool {
+	at, err := objects.Parse(location)
+	if err != nil {
+		return false
+	}
+	switch p.Config.Type {
+	case models.S3Storage:
+		return at.IsS3()
+	case models.GCSStorage:
+		return at.Scheme() == "gs"
+	case models.AzureStorage:
+		return at.Scheme() == "abfss"
+	case models.FileStorage:
+	}
+	return false // of a local folder there is nothing to give
 }
 
 // noKeys tells whether a store gives no keys for a table, whoever asks and however often.
@@ -148,7 +170,7 @@ func (k *Keys) Renew(ctx context.Context, use catalog.StorageUse, at catalog.Sto
 // vend asks the store for keys; none where the catalog gives none. fresh: not those again that were given before.
 func (k *Keys) vend(ctx context.Context, use catalog.StorageUse, at catalog.StorageRoutes, fresh bool) ([]catalog.StorageCredential, error) {
 	p, err := k.profiles.Vending(ctx, use.Catalog)
-	if err != nil || !(ways{vends: k.vends(p)}).allowed(use.Catalog).vends {
+	if err != nil || !holds(p, use.Location) || !(ways{vends: k.vends(p)}).allowed(use.Catalog).vends {
 		return nil, err
 	}
 	if p.Config.Type != models.S3Storage {
@@ -169,7 +191,7 @@ func (k *Keys) Sign(ctx context.Context, use catalog.StorageUse, in catalog.Sign
 	if err != nil {
 		return catalog.SignedRequest{}, err
 	}
-	signed, err := k.signer.Sign(p, use.Access, requestOf(in))
+	signed, err := k.signer.Sign(p, use.Access, requestOf(in)) //nolint:contextcheck // it waits for nothing
 	return catalog.SignedRequest{URI: signed.URI, Headers: signed.Headers, Cacheable: signed.Cacheable}, err
 }
 

@@ -161,6 +161,25 @@ func TestALocalFolderGivesNothing(t *testing.T) {
 	require.Equal(t, catalog.StorageOpening{}, open)
 }
 
+// TestATableBesideTheStore is given nothing of a store that it is not in.
+func TestATableBesideTheStore(t *testing.T) {
+	url, calls := tokenService(t)
+	for location, p := range map[string]objects.Profile{
+		"file:///warehouse/t": s3Profile(url), "gs://b/t": s3Profile(url), "not a location": s3Profile(url),
+		"s3://b/t": {Config: models.StorageConfig{Type: models.GCSStorage}},
+	} {
+		for _, mode := range []catalog.Delegation{catalog.Vending, catalog.Signing} {
+			open, err := keysOf(p, nil).Open(t.Context(), useOf(location, mode), routes())
+			require.NoError(t, err)
+			require.Equal(t, catalog.StorageOpening{}, open, location)
+			list, err := keysOf(p, nil).Renew(t.Context(), useOf(location, mode), routes())
+			require.NoError(t, err)
+			require.Empty(t, list)
+		}
+	}
+	require.Zero(t, calls.Load())
+}
+
 // TestOtherProviders are not signed for.
 func TestOtherProviders(t *testing.T) {
 	k := keysOf(s3Profile("http://store.example"), nil)

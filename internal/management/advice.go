@@ -45,7 +45,18 @@ func (s *Service) advice(ctx context.Context, q question, out Explanation, held 
 		}
 		said = append(said, disabled+".")
 	}
+	other, err := s.otherRolesHave(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if other {
+		said = append(said, fmt.Sprintf("This token acts with chosen roles alone. Others of principal %s hold it: use a token that acts with all of them.", q.who.Name))
+		return strings.Join(said, " "), nil
+	}
 	said = append(said, remedy(q, out, held))
+	if q.by != nil { // and the federated ones that the token names are among these
+		return strings.Join(said, " "), nil
+	}
 	all, err := s.store.PrincipalRoles(ctx)
 	if err != nil {
 		return "", err
@@ -54,6 +65,19 @@ func (s *Service) advice(ctx context.Context, q question, out Explanation, held 
 		said = append(said, "Federated roles, which an identity provider names in its tokens, are not known here and are left out.")
 	}
 	return strings.Join(said, " "), nil
+}
+
+// otherRolesHave tells whether roles of the principal have the privilege that the token does not act with.
+func (s *Service) otherRolesHave(ctx context.Context, q question) (bool, error) {
+	if q.by == nil {
+		return false, nil
+	}
+	roles, err := s.store.RolesOfPrincipal(ctx, q.who.ID)
+	if err != nil {
+		return false, err
+	}
+	held, err := s.heldBy(ctx, roles, q.on)
+	return len(waysTo(q, roles, held)) > 0, err
 }
 
 // remedy is the grant that would give the privilege, as a command.
@@ -72,6 +96,9 @@ func remedy(q question, out Explanation, held []heldRole) string {
 	cat := word(q.on.cat.Name)
 	switch {
 	case len(out.Roles) == 0:
+		if q.by != nil {
+			return "This token acts with no role that is known here: compare the roles that it names with `sluice principal-roles list`, of which those count that are federated or assigned to its principal."
+		}
 		return fmt.Sprintf("The principal has no role: give it one by `sluice principal-roles grant --principal %s ROLE`, that one a role of the catalog by "+
 			"`sluice catalog-roles grant --catalog %s --principal-role ROLE CATALOG_ROLE`, and then %s", word(q.who.Name), cat, grant)
 	case len(held) == 0:

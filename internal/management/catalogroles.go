@@ -2,6 +2,7 @@ package management
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -99,9 +100,13 @@ func (s *Service) DeleteCatalogRole(ctx context.Context, caller policy.Caller, c
 	return s.store.DeleteCatalogRole(ctx, r.ID, event)
 }
 
-// CatalogRolesOf gives the roles of a catalog that a principal role has.
+// CatalogRolesOf gives the roles of a catalog that a principal role has: of any to who administers the catalog, of those
+// that it acts with to anybody.
 func (s *Service) CatalogRolesOf(ctx context.Context, caller policy.Caller, principalRole, catalog string) ([]models.CatalogRole, error) {
-	cat, err := s.catalogFor(ctx, caller, policy.ListCatalogRolesForPrincipalRole, catalog)
+	cat, err := s.catalogNamed(ctx, caller, catalog)
+	if err == nil && !slices.Contains(caller.RoleNames, principalRole) {
+		err = requireOn(caller, policy.ListCatalogRolesForPrincipalRole, cat)
+	}
 	if err != nil {
 		return nil, err
 	}

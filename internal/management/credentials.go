@@ -44,7 +44,7 @@ func (s *Service) RotateCredentials(ctx context.Context, caller policy.Caller, n
 func (s *Service) rotating(ctx context.Context, caller policy.Caller, name string) (models.Principal, error) {
 	switch {
 	case caller.EngineToken:
-		return models.Principal{}, fault.New(fault.Forbidden, "This token was minted for a job and may not rotate credentials. Use the principal's own credentials.")
+		return models.Principal{}, fault.New(fault.Forbidden, "This token was minted for a job and may not rotate credentials. Use the principal's client id and secret, or ask an administrator to reset them (sluice principals reset %s).", caller.Principal)
 	case caller.Roles != nil:
 		return models.Principal{}, fault.New(fault.Forbidden, "This token acts with some of the principal's roles alone and may not rotate credentials. Use one with the scope PRINCIPAL_ROLE:ALL.")
 	}

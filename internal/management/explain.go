@@ -15,6 +15,17 @@ type question struct {
 	who  models.Principal
 	want models.Privilege
 	on   *object // nil: the installation
+	// by names the roles of the token that asks about its own principal, where it acts with chosen ones; nil: the principal's.
+	by []string
+}
+
+// rolesAsked gives the roles whose rights are asked about.
+func (s *Service) rolesAsked(ctx context.Context, q question) ([]models.PrincipalRole, error) {
+	if q.by == nil {
+		return s.store.RolesOfPrincipal(ctx, q.who.ID)
+	}
+	all, err := s.store.PrincipalRoles(ctx)
+	return slices.DeleteFunc(all, func(r models.PrincipalRole) bool { return !slices.Contains(q.by, r.Name) }), err
 }
 
 func (q question) ref() string {
@@ -28,13 +39,14 @@ func (q question) ref() string {
 // about others takes the right to administer the installation or the catalog of the object.
 //
 // It goes by the roles that are assigned here: those that an identity provider names in a token are not known until
-// the token comes, nor is what a token was narrowed to. A disabled principal may nothing, whatever its roles hold.
+// the token comes. Whoever asks about itself by a token that acts with chosen roles is told what they hold. A disabled
+// principal may nothing, whatever its roles hold.
 func (s *Service) Explain(ctx context.Context, caller policy.Caller, in Question) (Explanation, error) {
 	q, err := s.asked(ctx, caller, in)
 	if err != nil {
 		return Explanation{}, err
 	}
-	roles, err := s.store.RolesOfPrincipal(ctx, q.who.ID)
+	roles, err := s.rolesAsked(ctx, q)
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -86,6 +98,9 @@ func (s *Service) asked(ctx context.Context, caller policy.Caller, in Question) 
 	}
 	var err error
 	if in.Principal == caller.Principal {
+		if caller.Roles != nil {
+			q.by = append([]string{}, caller.RoleNames...)
+		}
 		q.who, err = s.store.PrincipalByID(ctx, caller.PrincipalID)
 	} else {
 		q.who, err = s.store.PrincipalByName(ctx, in.Principal)
@@ -147,7 +162,7 @@ func (s *Service) meant(ctx context.Context, caller policy.Caller, cat models.Ca
 		case err == nil && (everything || o.sees(caller)):
 			return &o, nil
 		case err == nil:
-			hidden = fault.Conceal(fault.NoSubject, o.hiddenFrom(caller), noObject, dotted)
+			hidden = fault.Conceal(fault.NoSubject, o.hiddenFrom(caller), noObject(levels), dotted)
 		case !fault.Is(err, fault.NotFound):
 			return nil, err
 		}
@@ -155,10 +170,16 @@ func (s *Service) meant(ctx context.Context, caller policy.Caller, cat models.Ca
 	if hidden != nil {
 		return nil, hidden
 	}
-	return nil, fault.New(fault.NotFound, noObject, dotted)
+	return nil, fault.New(fault.NotFound, noObject(levels), dotted)
 }
 
-const noObject = "There is no table, view or namespace %s. Name it as catalog.namespace.table."
+// noObject is said of what is not there or is hidden. Of one level below a catalog there are namespaces alone.
+func noObject(levels []string) string {
+	if len(levels) == 1 {
+		return "The namespace %s does not exist."
+	}
+	return "The table, view or namespace %s does not exist."
+}
 
 // kindsFor gives the kinds that a ref below a catalog may be of, likeliest first.
 func kindsFor(p models.Privilege) []models.GrantScope {

@@ -11,15 +11,28 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// ListGrants gives what a catalog role holds.
+// ListGrants gives what a catalog role holds: any to who administers the catalog, those that it acts with to anybody.
 func (s *Service) ListGrants(ctx context.Context, caller policy.Caller, catalog, role string) ([]GrantInput, error) {
-	cat, err := s.catalogFor(ctx, caller, policy.ListGrantsForCatalogRole, catalog)
+	cat, err := s.catalogNamed(ctx, caller, catalog)
 	if err != nil {
 		return nil, err
 	}
+	refused := requireOn(caller, policy.ListGrantsForCatalogRole, cat)
 	r, err := s.catalogRoleNamed(ctx, cat, role)
+	if fault.Is(err, fault.NotFound) && refused != nil {
+		return nil, refused // whether there is such a role is not told
+	}
 	if err != nil {
 		return nil, err
+	}
+	if refused != nil {
+		own, err := s.actsWith(ctx, caller, r)
+		if err != nil {
+			return nil, err
+		}
+		if !own {
+			return nil, refused
+		}
 	}
 	placed, err := s.store.GrantsOfCatalogRole(ctx, r.ID)
 	if err != nil {
@@ -30,6 +43,12 @@ func (s *Service) ListGrants(ctx context.Context, caller policy.Caller, catalog,
 		grants[i] = g.input()
 	}
 	return grants, nil
+}
+
+// actsWith tells whether a catalog role is one that the caller holds its grants by.
+func (s *Service) actsWith(ctx context.Context, caller policy.Caller, r models.CatalogRole) (bool, error) {
+	with, err := s.store.PrincipalRolesWith(ctx, r.ID)
+	return slices.ContainsFunc(with, func(pr models.PrincipalRole) bool { return slices.Contains(caller.RoleNames, pr.Name) }), err
 }
 
 func (g PlacedGrant) input() GrantInput {

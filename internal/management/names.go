@@ -5,45 +5,29 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
 
 const (
-	maxName            = 256 // characters of a name, as in Polaris
 	maxPropertiesBytes = 64 << 10
-	reservedName       = "SYSTEM$"
 	// platformName is whom the audit names for what Sluice does by itself: nobody else may be called that.
 	platformName = "sluice"
 	// baseLocationKey is what clients call a catalog's base location; it is kept in a column of its own.
 	baseLocationKey = "default-base-location"
 )
 
-// checkName refuses names that are reserved, that nobody could address or that would break what they are printed in.
+// checkName refuses names that are none: see models.NameFlaw.
 // what says what the name is of, such as "principal role".
 func checkName(what, name string) error {
-	switch {
-	case name == "":
+	if name == "" {
 		return fault.New(fault.Invalid, "The %s needs a name.", what)
-	case !utf8.ValidString(name):
-		return fault.New(fault.Invalid, "The name of the %s is not valid UTF-8.", what)
-	case utf8.RuneCountInString(name) > maxName:
-		return fault.New(fault.Invalid, "The name of a %s is at most %d characters long. Choose a shorter one.", what, maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return fault.New(fault.Invalid, "The name %q of the %s has a control character. Choose another.", name, what)
-	case name == "." || name == "..":
-		return fault.New(fault.Invalid, "The %s cannot be called %q, because no URL can name it. Choose another name.", what, name)
-	case isReserved(name):
-		return fault.New(fault.Invalid, "The name %q of the %s begins with %s, which is reserved. Choose another.", name, what, reservedName)
+	}
+	if flaw := models.NameFlaw(name); flaw != "" {
+		return fault.New(fault.Invalid, "The name %.300q of the %s %s. Choose another.", name, what, flaw)
 	}
 	return nil
-}
-
-func isReserved(name string) bool {
-	name = strings.TrimLeftFunc(name, unicode.IsSpace)
-	return len(name) >= len(reservedName) && strings.EqualFold(name[:len(reservedName)], reservedName)
 }
 
 func checkPrincipalName(name string) error {

@@ -19,8 +19,11 @@ func TestNames(t *testing.T) {
 		strings.Repeat("x", 257): "256 characters",
 		"SYSTEM$x":               "reserved",
 		"sysTEM$":                "reserved",
-		" \tsystem$x":            "", // a control character, or reserved: refused either way
+		" \tsystem$x":            "control character",
 		"  System$x":             "reserved",
+		"root ":                  "white space",
+		"ro\u200bot":             "invisible",
+		"root\ufffd":             "UTF-8",
 		"a\nb":                   "control character",
 		"a\x00":                  "control character",
 		"a\u0085b":               "control character",

@@ -33,6 +33,9 @@ func (s *Service) place(cat *models.Catalog, base string, allowed []string, stor
 		if !inside {
 			outside = normal
 		}
+		if err := expressible(normal); err != nil && !slices.Contains(placesOf(*cat), normal) {
+			return err
+		}
 		if err := fitStorage(&storage, normal); err != nil {
 			return err
 		}
@@ -43,6 +46,16 @@ func (s *Service) place(cat *models.Catalog, base string, allowed []string, stor
 	cat.BaseLocation = places[0]
 	cat.AllowedLocations = models.JSON[[]string]{V: places[1:]}
 	cat.Storage = models.JSON[models.StorageConfig]{V: storage}
+	return nil
+}
+
+// expressible refuses what the session policies that engines' keys are narrowed by would read as a pattern, not as itself.
+func expressible(location string) error {
+	for _, pattern := range []string{"*", "?", "${"} {
+		if strings.Contains(location, pattern) {
+			return fault.New(fault.Invalid, "The location %s has %q, by which engines' storage keys could not be narrowed to it. Choose one without *, ? and ${.", location, pattern)
+		}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
 )
@@ -50,7 +51,8 @@ func (s *Service) GetPrincipalRole(ctx context.Context, caller policy.Caller, na
 	return s.principalRoleFor(ctx, caller, policy.GetPrincipalRole, name)
 }
 
-// UpdatePrincipalRole replaces a principal role's properties. What was read before somebody else's change is
+// UpdatePrincipalRole replaces a principal role's properties, and makes it federated or not. Who has it assigned keeps it
+// either way; nobody else has it of a token any more when it is no longer federated. What was read before somebody else's change is
 // fault.Conflict.
 func (s *Service) UpdatePrincipalRole(ctx context.Context, caller policy.Caller, name string, in RoleChange) (models.PrincipalRole, error) {
 	r, err := s.changedPrincipalRole(ctx, caller, policy.UpdatePrincipalRole, name, "change principal roles")
@@ -65,7 +67,14 @@ func (s *Service) UpdatePrincipalRole(ctx context.Context, caller policy.Caller,
 	}
 	next := r
 	next.Properties = keptProperties(in.Properties)
+	if in.Federated != nil {
+		next.Federated = *in.Federated
+	}
+	if next.Federated && builtIn("principal role", r.Name) {
+		return models.PrincipalRole{}, fault.New(fault.Invalid, "The principal role %s cannot be federated: an identity provider would say who administers the installation.", r.Name)
+	}
 	details := map[string]any{}
+	noteChange(details, "federated", r.Federated, next.Federated)
 	notePropertyKeys(details, r.Properties.V, next.Properties.V)
 	if len(details) == 0 {
 		return r, nil

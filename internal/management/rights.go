@@ -92,7 +92,11 @@ func (s *Service) catalogFor(ctx context.Context, caller policy.Caller, op polic
 	if err != nil {
 		return models.Catalog{}, err
 	}
-	return cat, caller.Require(op, policy.Object, catalogPath(cat), "catalog "+cat.Name)
+	return cat, requireOn(caller, op, cat)
+}
+
+func requireOn(caller policy.Caller, op policy.Operation, cat models.Catalog) error {
+	return caller.Require(op, policy.Object, catalogPath(cat), "catalog "+cat.Name)
 }
 
 // changedCatalog is catalogFor of a change.

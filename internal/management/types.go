@@ -32,6 +32,7 @@ type NewRole struct {
 type RoleChange struct {
 	Version    int64 // as it was read
 	Properties map[string]string
+	Federated  *bool // of principal roles; nil: as it is
 }
 
 // NewCatalog asks for a catalog.

@@ -16,8 +16,9 @@ type BucketFolder struct {
 	files  *FileStore
 }
 
-// NewBucketFolder makes the Store of a whole bucket over a folder, which is made where it is missing.
-func NewBucketFolder(ctx context.Context, bucket, folder Location) (*BucketFolder, error) {
+// NewBucketFolder makes the Store of a whole bucket over a folder, which is made where it is missing. etag gives the ETags
+// of the endpoint that serves the folder, and may be nil.
+func NewBucketFolder(ctx context.Context, bucket, folder Location, etag ETagFunc) (*BucketFolder, error) {
 	if !bucket.IsS3() || bucket.key != "" || folder.IsS3() {
 		return nil, fault.New(fault.Invalid, "%s cannot be served from %s: name a whole bucket and a local folder.", bucket, folder)
 	}
@@ -25,6 +26,7 @@ func NewBucketFolder(ctx context.Context, bucket, folder Location) (*BucketFolde
 	if err != nil {
 		return nil, err
 	}
+	files.etag = etag
 	return &BucketFolder{bucket: bucket, folder: folder, files: files}, nil
 }
 

@@ -18,7 +18,7 @@ func bucketFolder(t *testing.T) (s *objects.BucketFolder, folder string) {
 	require.NoError(t, err)
 	bucket, err := objects.Parse("s3://lake")
 	require.NoError(t, err)
-	s, err = objects.NewBucketFolder(t.Context(), bucket, at)
+	s, err = objects.NewBucketFolder(t.Context(), bucket, at, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	return s, folder

@@ -21,6 +21,7 @@ import (
 type FileStore struct {
 	base Location
 	root *os.Root
+	etag ETagFunc // nil: files have no ETag of their own
 
 	mu      sync.Mutex
 	adopted map[string]struct{} // folders known to be durable and swept of leftovers
@@ -140,7 +141,7 @@ func (s *FileStore) Stat(ctx context.Context, location string) (Info, error) {
 	if err != nil {
 		return Info{}, readFault(loc, err)
 	}
-	return Info{Location: loc.String(), Size: info.Size(), Modified: info.ModTime()}, nil
+	return s.describe(loc, name, info), nil
 }
 
 // DeleteFile implements Store. A folder is not an object: it stays.

@@ -114,10 +114,12 @@ func storageType(cat models.Catalog) models.StorageType {
 // roots: there the catalog has keys, or a role that the installation's keys may assume.
 func (p *profile) unusable(allowed bool) error {
 	switch {
+	case !allowed && len(p.sealed) == 0:
+		return fault.New(fault.Unavailable, "Catalog %s lies outside this installation's warehouses. Ask its operators to add the location to warehouse, or to set allow-other-storage.", p.name)
 	case !allowed:
 		return fault.New(fault.Unavailable, "Catalog %s has storage of its own, which this installation does not use. Ask its operators to set allow-other-storage.", p.name)
 	case len(p.sealed) == 0 && !p.assumes():
-		return fault.New(fault.Unavailable, "Catalog %s lies outside this installation's warehouses and has no keys for its storage. Set them with `sluice catalogs set-secrets`.", p.name)
+		return fault.New(fault.Unavailable, "Catalog %s lies outside this installation's warehouses and has no keys for its storage. Set them with `sluice storage set-secrets`.", p.name)
 	}
 	return nil
 }

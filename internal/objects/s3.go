@@ -185,7 +185,7 @@ func (s *S3Store) Stat(ctx context.Context, location string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{Location: loc.String(), Size: info.Size, Modified: info.LastModified}, nil
+	return Info{Location: loc.String(), Size: info.Size, Modified: info.LastModified, ETag: strings.Trim(info.ETag, `"`)}, nil
 }
 
 // head asks for an object's size, time and version.

@@ -88,6 +88,6 @@ func (r *roleKeys) IsExpired() bool {
 // Keys gives the keys that the store is reached with now, with the session token of temporary ones. Without any they are
 // empty.
 func (s *S3Store) Keys() (models.StorageSecrets, error) {
-	v, err := s.core.Client.GetCreds()
+	v, err := s.core.GetCreds()
 	return models.StorageSecrets{AccessKey: v.AccessKeyID, SecretKey: v.SecretAccessKey, SessionToken: v.SessionToken}, err
 }

@@ -40,6 +40,9 @@ type Info struct {
 	Location string // absolute, in the normal form of Location.String
 	Size     int64  // bytes
 	Modified time.Time
+	// ETag is the store's name for the content, without quotes: another one after the object was replaced. Stores differ
+	// in whether the same bytes get the same one again. Stat gives it, List does not.
+	ETag string
 }
 
 // File is an object open for reading. Its ReadAt may be called concurrently, Read and Seek may not.

@@ -275,6 +275,13 @@ func TestRefusalTellsWhatToDo(t *testing.T) {
 		{"privilege", attempt(models.OpenFull, policy.Change{Actions: []string{"set-location"}}, models.TableWriteData), []string{
 			"Table sales.orders", "set-location", "TABLE_SET_LOCATION", "grant",
 		}},
+		{"append without rights", attempt(models.OpenAppend, appendOf(1)), []string{
+			"TABLE_ADD_SNAPSHOT on this table", "to grant TABLE_WRITE_DATA to one of your roles: it has TABLE_ADD_SNAPSHOT and all else",
+		}},
+		{"append by a narrow role", attempt(models.OpenAppend, appendOf(1), models.TableAddSnapshot), []string{
+			"TABLE_SET_SNAPSHOT_REF on this table", "to grant TABLE_WRITE_DATA to one of your roles: it has TABLE_SET_SNAPSHOT_REF and all else",
+		}},
+		{"properties alone", attempt(models.OpenAppend, policy.Change{Actions: []string{"set-properties"}}), []string{"to grant TABLE_SET_PROPERTIES to one"}},
 		{"ctas", attempt(models.GovernedOnly, policy.Change{CreatesTable: true, Snapshots: []policy.SnapshotFacts{{ID: 1, Append: true}}},
 			models.CatalogManageContent), []string{"would have write policy governed_only", "default of its namespace", "default write policy"}},
 		{"unset policy", attempt("", appendOf(1), models.TableWriteData), []string{"write policy governed_only"}},

@@ -37,15 +37,18 @@ func missingPrivilege(a Attempt) *refusal {
 	return nil
 }
 
+// lacks names the missing privilege and what helps in one step: of a commit that adds data, the privilege to write data
+// where it has the missing one, for else the next update would be refused.
 func lacks(a Attempt, does string, p models.Privilege) *refusal {
 	on := "this table"
 	if a.Change.CreatesTable {
 		on = "its namespace"
 	}
-	return &refusal{
-		RulePrivilege, fmt.Sprintf("%s, for which you lack the privilege %s on %s", does, p, on),
-		fmt.Sprintf("Ask an administrator of the catalog to grant %s to one of your roles.", p),
+	remedy := fmt.Sprintf("Ask an administrator of the catalog to grant %s to one of your roles.", p)
+	if write := models.TableWriteData; p != write && slices.Contains(a.Change.Actions, "add-snapshot") && Implies(write, p) {
+		remedy = fmt.Sprintf("Ask an administrator of the catalog to grant %s to one of your roles: it has %s and all else that an append takes.", write, p)
 	}
+	return &refusal{RulePrivilege, fmt.Sprintf("%s, for which you lack the privilege %s on %s", does, p, on), remedy}
 }
 
 // addsOnly tells whether a commit adds a schema and all that it does to columns is additive.

@@ -10,6 +10,7 @@ import (
 type Counts struct {
 	AddedRows, AddedFiles, AddedBytes int64
 	RemovedFiles                      int64
+	DeleteFiles                       int64  // delete files that were added or removed
 	TotalRows                         int64  // of the table at the snapshot; meaningful when Exact
 	Exact                             bool   // TotalRows is the number of rows a reader would get
 	Why                               string // why it is not exact, "" if it is
@@ -48,6 +49,8 @@ func (c *Counter) Count(ctx context.Context, _ *metadata.Document, snap metadata
 		}
 		if m.content == deletesContent {
 			deletes = deletes || t.liveFiles > 0
+			by := t.of(snap.ID, m)
+			counts.DeleteFiles += by.addedFiles + by.removedFiles
 			continue
 		}
 		counts.TotalRows = addRows(counts.TotalRows, t.liveRows)

@@ -163,7 +163,7 @@ func TestCountAppliesPositionDeletes(t *testing.T) {
 		row{status: added, path: "p1.parquet", records: 7, content: iceberg.EntryContentPosDeletes},
 		row{status: added, path: "p2.parquet", records: 2, content: iceberg.EntryContentPosDeletes})
 	third := l.snapshot(3, &parent, append(carried, first)...)
-	require.Equal(t, reconcile.Counts{TotalRows: 60 - 4, Exact: true}, count(t, third))
+	require.Equal(t, reconcile.Counts{TotalRows: 60 - 4, DeleteFiles: 2, Exact: true}, count(t, third))
 
 	later := l.manifest("m4.avro", 4, row{status: added, path: "later.parquet", records: 1})
 	fourth := l.snapshot(4, &third, append(l.listed(third), later)...)
@@ -186,7 +186,7 @@ func TestCountAppliesDeletionVectors(t *testing.T) {
 			format: iceberg.PuffinFile, refers: data}
 	}
 	third := l.snapshot(3, &parent, append(carried, l.manifest("dv.avro", 3, vector("a.parquet", 3), vector("gone.parquet", 9)))...)
-	require.Equal(t, reconcile.Counts{TotalRows: 57, Exact: true}, count(t, third))
+	require.Equal(t, reconcile.Counts{TotalRows: 57, DeleteFiles: 2, Exact: true}, count(t, third))
 
 	l.positionFile("old.parquet", []string{"a.parquet", "b.parquet"}, []int64{1, 1})
 	old := l.manifest("old.avro", 4, row{status: added, path: "old.parquet", records: 2, sequence: 2, content: iceberg.EntryContentPosDeletes})
@@ -207,7 +207,7 @@ func TestCountAndEqualityDeletes(t *testing.T) {
 		return l.manifest(name, snapshot, row{status: added, path: "eq.parquet", records: 1, city: city, content: iceberg.EntryContentEqDeletes})
 	}
 	other := l.snapshot(3, &parent, append(carried, equality("eq1.avro", 3, "Chur"))...)
-	require.Equal(t, reconcile.Counts{TotalRows: 60, Exact: true}, count(t, other), "nothing is in its partition")
+	require.Equal(t, reconcile.Counts{TotalRows: 60, DeleteFiles: 1, Exact: true}, count(t, other), "nothing is in its partition")
 
 	reaches := l.snapshot(4, &parent, append(carried, equality("eq2.avro", 4, "Bern"))...)
 	counts := count(t, reaches)

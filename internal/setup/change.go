@@ -48,7 +48,12 @@ type Change struct {
 	Namespace      Namespace
 	Removed        []string // of the properties of a namespace
 	Grant          Grant
-	Policy         models.WritePolicy
+	Policy         models.WritePolicy // of the Namespace, else of the Catalog
+}
+
+// SaysLocation tells whether a server may refuse the change for where it wants something to lie.
+func (c Change) SaysLocation() bool {
+	return c.Kind == OfCatalog && c.Action != Remove || c.Kind == OfNamespace && c.Namespace.Location != ""
 }
 
 // String gives the change as a line of a diff.

@@ -13,10 +13,8 @@ import (
 // Check says why wanted cannot be reached from current whatever is done: a sentence for each reason.
 func Check(current, wanted State) []string {
 	c := checker{current: current, wanted: wanted}
-	for _, name := range slices.Sorted(maps.Keys(wanted.PrincipalRoles)) {
-		if have, there := current.PrincipalRoles[name]; there && wanted.PrincipalRoles[name].Federated && !have.Federated {
-			c.fail("principal role %s is not federated, and cannot become so: delete it first", name)
-		}
+	if federated(wanted.PrincipalRoles[models.ServiceAdminRole]) {
+		c.fail("principal role %s cannot be federated", models.ServiceAdminRole)
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted.Principals)) {
 		c.principal(name)
@@ -48,10 +46,18 @@ func (c *checker) principal(name string) {
 	c.roles(want.Roles, "principal "+name)
 	for _, role := range want.Roles {
 		assigned := slices.Contains(c.current.Principals[name].Roles, role)
-		if (c.wanted.PrincipalRoles[role].Federated || c.current.PrincipalRoles[role].Federated) && !assigned {
+		if c.federated(role) && !assigned {
 			c.fail("principal role %s of principal %s is federated: its identity provider says who has it", role, name)
 		}
 	}
+}
+
+// federated tells whether a principal role is to be, or is and the file does not say.
+func (c *checker) federated(role string) bool {
+	if want := c.wanted.PrincipalRoles[role]; want.Federated != nil {
+		return *want.Federated
+	}
+	return federated(c.current.PrincipalRoles[role])
 }
 
 // platformName is whom the audit names for what Sluice does by itself.

@@ -18,11 +18,14 @@ import (
 // and service_admin's catalog_admin stay whatever it says.
 func Diff(current, wanted State, prune bool) []Change {
 	d := differ{current: current, wanted: wanted, prune: prune}
-	d.principalRoles()
-	d.principals()
 	names := slices.Sorted(maps.Keys(wanted.Catalogs))
 	for _, name := range names {
-		d.catalog(name)
+		d.catalog(name) // first: where a server refuses a location, nothing has been made
+	}
+	d.principalRoles()
+	d.principals()
+	for _, name := range names {
+		d.inCatalog(name)
 	}
 	for _, name := range names {
 		d.catalogRoles(name)
@@ -55,18 +58,39 @@ func (d *differ) principalRoles() {
 		want := d.wanted.PrincipalRoles[name]
 		have, exists := d.current.PrincipalRoles[name]
 		c := Change{Action: Add, Kind: OfPrincipalRole, PrincipalRole: name, RoleState: want}
-		c.What = phrase("principal role "+name, said(want.Properties))
 		if !exists {
+			texts := said(want.Properties)
+			if federated(want) {
+				texts = append([]string{federatedText(true)}, texts...)
+			}
+			c.What = phrase("principal role "+name, texts)
 			d.add(c)
 			continue
 		}
 		var texts []string
-		c.Action, c.RoleState = Modify, have
-		if c.RoleState.Properties, texts = properties(have.Properties, want.Properties, d.prune); len(texts) > 0 {
+		c.Action = Modify
+		if c.RoleState, texts = roleChange(have, want, d.prune); len(texts) > 0 {
 			c.What = phrase("principal role "+name, texts)
 			d.add(c)
 		}
 	}
+}
+
+func roleChange(have, want PrincipalRole, prune bool) (PrincipalRole, []string) {
+	to := have
+	var texts, more []string
+	if want.Federated != nil && federated(want) != federated(have) {
+		to.Federated = want.Federated
+		texts = append(texts, federatedText(*want.Federated))
+	}
+	to.Properties, more = properties(have.Properties, want.Properties, prune)
+	return to, append(texts, more...)
+}
+
+func federated(r PrincipalRole) bool { return r.Federated != nil && *r.Federated }
+
+func federatedText(is bool) string {
+	return map[bool]string{true: "federated", false: "not federated"}[is]
 }
 
 func (d *differ) principals() {

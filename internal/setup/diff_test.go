@@ -20,14 +20,14 @@ principals:
   root: {roles: [service_admin], clearance: restricted}
   etl: {clearance: internal, properties: {team: data, old: x}, roles: [writers, readers]}
   other: {roles: [readers]}
-principal_roles: [service_admin, writers, readers]
+principal_roles: [service_admin, writers, readers, {name: people, federated: true}]
 catalogs:
   - name: lake
     storage_type: file
     default_base_location: file:///lake
     allowed_locations: [file:///more]
     default_write_policy: governed_only
-    namespaces: [{name: events, properties: {owner: a, old: x}}]
+    namespaces: [{name: events, default_write_policy: governed_only, properties: {owner: a, old: x}}]
     roles:
       catalog_admin: {assign_to: [service_admin, readers], privileges: {catalog: [CATALOG_MANAGE_ACCESS, AUDIT_READ]}}
       ingest:
@@ -54,46 +54,50 @@ func TestDiff(t *testing.T) {
 		"as it is":              {file: lived},
 		"as it is, and no more": {file: lived, prune: true},
 		"in a safe order": {file: `
-principals: {job: {clearance: public, disabled: true, properties: {a: b}, roles: [jobs]}}
-principal_roles: [{name: jobs, properties: {for: jobs}}]
+principals: {job: {clearance: public, disabled: true, properties: {a: b}}}
+principal_roles: [{name: jobs, federated: true, properties: {for: jobs}}]
 catalogs:
   - name: pond
     storage_type: file
     default_base_location: file:///pond
     default_write_policy: open_append
-    namespaces: [raw.eu]
+    namespaces: [{name: raw.eu, default_write_policy: open_full}]
     roles:
       catalog_admin: {assign_to: [service_admin], privileges: {catalog: [CATALOG_MANAGE_ACCESS]}}
       ingest: {assign_to: [jobs], privileges: {table: [{namespace: raw.eu, table: t, privileges: [TABLE_WRITE_DATA]}], namespace: {raw: [TABLE_LIST]}}}
 `, want: []string{
-			"+ principal role jobs: property for=jobs",
-			"+ principal job: disabled, clearance public, property a=b",
 			"+ catalog pond: file:///pond",
+			"+ principal role jobs: federated, property for=jobs",
+			"+ principal job: disabled, clearance public, property a=b",
 			"~ default write policy of catalog pond: governed_only → open_append",
 			"+ namespace pond.raw",
 			"+ namespace pond.raw.eu",
+			"~ default write policy of namespace pond.raw.eu: inherited → open_full",
 			"+ catalog role pond.ingest",
 			"+ TABLE_LIST on namespace pond.raw for catalog role ingest",
 			"+ TABLE_WRITE_DATA on table pond.raw.eu.t for catalog role ingest",
 			"+ catalog role pond.ingest for principal role jobs",
-			"+ principal role jobs for principal job",
 		}},
 		"what changes": {file: `
 principals: {etl: {clearance: confidential, disabled: true, properties: {team: ops}}}
+principal_roles: [{name: readers, federated: true}, {name: people, federated: false}]
 catalogs:
   - name: lake
     storage_type: file
-    default_base_location: file:/lake/
+    default_base_location: file:/pond/
     allowed_locations: [file:///lake, file:///third/]
     endpoint: http://x
     properties: {owner: me}
     default_write_policy: open_full
-    namespaces: [{name: events, properties: {owner: b}}]
+    namespaces: [{name: events, default_write_policy: open_full, properties: {owner: b}}]
     roles: {ingest: {properties: {a: b}}}
 `, want: []string{
+			"~ catalog lake: default_base_location file:///lake → file:/pond/, allowed location file:///third/, endpoint http://x, property owner=me",
+			"~ principal role people: not federated",
+			"~ principal role readers: federated",
 			"~ principal etl: disabled, clearance internal → confidential, property team=ops",
-			"~ catalog lake: allowed location file:///third/, endpoint http://x, property owner=me",
 			"~ default write policy of catalog lake: governed_only → open_full",
+			"~ default write policy of namespace lake.events: governed_only → open_full",
 			"~ namespace lake.events: property owner=b",
 			"~ catalog role lake.ingest: property a=b",
 		}},
@@ -106,8 +110,8 @@ catalogs:
     namespaces: [{name: events, properties: {owner: a}}]
     roles: {ingest: {assign_to: [writers], privileges: {catalog: [TABLE_LIST]}}}
 `, want: []string{
-			"~ principal etl: no property old",
 			"~ catalog lake: no allowed location file:///more",
+			"~ principal etl: no property old",
 			"~ namespace lake.events: no property old",
 			"- catalog role lake.ingest for principal role readers",
 			"- principal role readers for principal etl",
@@ -140,16 +144,16 @@ func TestChangesCarryTheWholeObject(t *testing.T) {
 	current.Principals["etl"] = etl
 	changes := Diff(current, mustParse(t, "principals: {etl: {clearance: public}}\ncatalogs: [{name: lake, storage_type: file, region: r}]\n"), true)
 	require.Len(t, changes, 2)
-	assert.Equal(t, Principal{Version: 7, Clearance: models.Public, Properties: etl.Properties, Roles: etl.Roles}, changes[0].PrincipalState)
-	assert.Equal(t, "file:///lake", changes[1].CatalogState.BaseLocation)
-	assert.Equal(t, Storage{"storageType": "FILE", "region": "r"}, changes[1].CatalogState.Storage)
+	assert.Equal(t, Principal{Version: 7, Clearance: models.Public, Properties: etl.Properties, Roles: etl.Roles}, changes[1].PrincipalState)
+	assert.Equal(t, "file:///lake", changes[0].CatalogState.BaseLocation)
+	assert.Equal(t, Storage{"storageType": "FILE", "region": "r"}, changes[0].CatalogState.Storage)
 }
 
 func TestCheckSaysWhyAFileCannotBeApplied(t *testing.T) {
 	t.Parallel()
 	file := `
 principals: {etl: {roles: [writers, ghosts, new]}, root: {disabled: true}, sluice: {}}
-principal_roles: [{name: readers, federated: true}, {name: new, federated: true}]
+principal_roles: [{name: readers, federated: true}, {name: new, federated: true}, {name: service_admin, federated: true}]
 catalogs:
   - name: lake
     storage_type: s3
@@ -160,7 +164,7 @@ catalogs:
   - {name: v1, storage_type: s3, default_base_location: "s3://a"}
 `
 	assert.Equal(t, []string{
-		"principal role readers is not federated, and cannot become so: delete it first",
+		"principal role service_admin cannot be federated",
 		"principal role ghosts of principal etl is not there: add it to principal_roles",
 		"principal role new of principal etl is federated: its identity provider says who has it",
 		"principal root cannot be disabled",
@@ -267,7 +271,7 @@ func randomFile(r *rand.Rand) State {
 	roles := []string{"x", "y", "z"}
 	s := State{PrincipalRoles: map[string]PrincipalRole{}, Principals: map[string]Principal{}, Catalogs: map[string]Catalog{}}
 	for _, name := range roles {
-		s.PrincipalRoles[name] = PrincipalRole{Properties: properties()}
+		s.PrincipalRoles[name] = PrincipalRole{Properties: properties(), Federated: []*bool{nil, new(false)}[r.IntN(2)]}
 	}
 	for _, name := range some("p", "q", models.RootPrincipal) {
 		p := Principal{Properties: properties(), Clearance: []models.Classification{"", models.Public, models.Restricted}[r.IntN(3)]}
@@ -288,7 +292,9 @@ func randomFile(r *rand.Rand) State {
 		listed := map[string]Namespace{}
 		for _, ns := range some("n", "n.m", "k.l.m") {
 			levels := strings.Split(ns, ".")
-			listed[namespaceKey(levels)] = Namespace{Levels: levels, Properties: properties()}
+			listed[namespaceKey(levels)] = Namespace{
+				Levels: levels, Properties: properties(), DefaultWritePolicy: []models.WritePolicy{"", models.OpenAppend, models.OpenFull}[r.IntN(3)],
+			}
 		}
 		c.Namespaces = withParents(listed)
 		if r.IntN(4) > 0 {
@@ -323,6 +329,23 @@ func randomRole(r *rand.Rand, properties map[string]string, assignTo []string) C
 		}
 	}
 	return role
+}
+
+// A file without locations is nothing to change where the same lies elsewhere, and cannot make a catalog.
+func TestWithoutLocations(t *testing.T) {
+	t.Parallel()
+	here := mustParse(t, lived)
+	here.Catalogs["lake"].Namespaces[0].Location = "file:///lake/elsewhere"
+	file := exported(t, here.WithoutLocations())
+	for _, word := range []string{"location", "file:", "storage"} {
+		assert.NotContains(t, file, word)
+	}
+	there := mustParse(t, strings.ReplaceAll(lived, "file:///", "file:///other/"))
+	assert.Empty(t, Check(there, mustParse(t, file)))
+	assert.Empty(t, lines(Diff(there, mustParse(t, file), true)))
+	delete(there.Catalogs, "lake")
+	assert.Equal(t, []string{"catalog lake is to be made: say its storage_type and default_base_location"}, Check(there, mustParse(t, file)))
+	assert.Contains(t, exported(t, here), "location: file:///lake/elsewhere", "the state is as it was")
 }
 
 func TestDiffDoesNotChangeWhatItIsGiven(t *testing.T) {

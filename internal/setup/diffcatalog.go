@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// catalog compares a catalog itself and its namespaces.
+// catalog compares a catalog itself, without what is in it.
 func (d *differ) catalog(name string) {
 	want := d.wanted.Catalogs[name]
 	have, exists := d.current.Catalogs[name]
@@ -23,11 +24,15 @@ func (d *differ) catalog(name string) {
 		}
 		c.What = phrase("catalog "+name, append(texts, said(want.Properties)...))
 		d.add(c)
-		have = newCatalog()
 	} else if to, texts := catalogChange(have, want, d.prune); len(texts) > 0 {
 		c.Action, c.CatalogState, c.What = Modify, to, phrase("catalog "+name, texts)
 		d.add(c)
 	}
+}
+
+// inCatalog compares a catalog's default write policy and its namespaces.
+func (d *differ) inCatalog(name string) {
+	want, have := d.wanted.Catalogs[name], d.now(name)
 	if p := want.DefaultWritePolicy; p != "" && p != have.DefaultWritePolicy {
 		what := fmt.Sprintf("default write policy of catalog %s: %s → %s", name, have.DefaultWritePolicy, p)
 		d.add(Change{Action: Modify, Kind: OfDefaultWritePolicy, Catalog: name, Policy: p, What: what})
@@ -114,8 +119,10 @@ func (d *differ) namespaces(catalog string, have, want []Namespace) {
 		old, exists := known[namespaceKey(ns.Levels)]
 		if !exists {
 			d.add(c)
+			d.namespaceDefault(catalog, old, ns)
 			continue
 		}
+		d.namespaceDefault(catalog, old, ns)
 		to, texts := properties(old.Properties, ns.Properties, d.prune)
 		if len(texts) == 0 {
 			continue
@@ -124,6 +131,17 @@ func (d *differ) namespaces(catalog string, have, want []Namespace) {
 		c.Removed = missing(slices.Collect(maps.Keys(old.Properties)), slices.Collect(maps.Keys(to)))
 		d.add(c)
 	}
+}
+
+// namespaceDefault never takes a default away: what a file does not say stays.
+func (d *differ) namespaceDefault(catalog string, have, want Namespace) {
+	p := want.DefaultWritePolicy
+	if p == "" || p == have.DefaultWritePolicy {
+		return
+	}
+	name := strings.Join(append([]string{catalog}, want.Levels...), ".")
+	what := fmt.Sprintf("default write policy of namespace %s: %s → %s", name, cmp.Or(have.DefaultWritePolicy, "inherited"), p)
+	d.add(Change{Action: Modify, Kind: OfDefaultWritePolicy, Catalog: catalog, Namespace: want, Policy: p, What: what})
 }
 
 // now gives the catalog as it is, or as it will be when it is made.

@@ -53,12 +53,12 @@ func principalNode(p Principal) *node {
 }
 
 func principalRoleNode(name string, r PrincipalRole) *node {
-	if len(r.Properties) == 0 && !r.Federated {
+	if len(r.Properties) == 0 && !federated(r) {
 		return text(name)
 	}
 	n := mapping()
 	n.put("name", text(name))
-	if r.Federated {
+	if federated(r) {
 		n.put("federated", flag(true))
 	}
 	n.putProperties(r.Properties)
@@ -73,10 +73,12 @@ func catalogNode(name string, c Catalog) *node {
 	if c.BaseLocation != "" {
 		n.put("default_base_location", text(c.BaseLocation))
 	}
-	n.put("allowed_locations", list(sorted(c.AllowedLocations)))
+	if c.AllowedLocations != nil {
+		n.put("allowed_locations", list(sorted(c.AllowedLocations)))
+	}
 	n.putProperties(c.Properties)
 	if c.DefaultWritePolicy != "" {
-		n.put("default_write_policy", text(string(c.DefaultWritePolicy)))
+		n.put(defaultWritePolicyMember, text(string(c.DefaultWritePolicy)))
 	}
 	if len(c.Namespaces) > 0 {
 		namespaces := &node{Kind: yaml.SequenceNode}
@@ -100,6 +102,9 @@ func namespaceNode(ns Namespace) *node {
 		n.put("location", text(ns.Location))
 	}
 	n.putProperties(ns.Properties)
+	if ns.DefaultWritePolicy != "" {
+		n.put(defaultWritePolicyMember, text(string(ns.DefaultWritePolicy)))
+	}
 	return n
 }
 

@@ -3,9 +3,10 @@ package setup
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluice-data/sluice/models"
 )
 
 // member is one member of a map.
@@ -132,17 +133,10 @@ func (p *parser) levels(n *yaml.Node) []string {
 
 // entityName checks a name by the rules that the server has for all.
 func (p *parser) entityName(n *yaml.Node, name string) {
-	switch {
-	case name == "":
+	if flaw := models.NameFlaw(name); name == "" {
 		p.fail(n, "a name is missing")
-	case len([]rune(name)) > 256:
-		p.fail(n, "a name has more than 256 characters")
-	case strings.HasPrefix(strings.ToUpper(strings.TrimSpace(name)), "SYSTEM$"):
-		p.fail(n, "%s begins with SYSTEM$, which is reserved", name)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		p.fail(n, "a name holds control characters")
-	case name == "." || name == "..":
-		p.fail(n, "nothing can be called %s, because no URL can name it", name)
+	} else if flaw != "" {
+		p.fail(n, "the name %.300q %s", name, flaw)
 	}
 }
 

@@ -138,7 +138,8 @@ func (p *parser) principalRoles(n *yaml.Node) map[string]PrincipalRole {
 				case "properties":
 					role.Properties = p.properties(m.value, "properties of a principal role")
 				case "federated":
-					role.Federated = p.flag(m.value, m.key)
+					federated := p.flag(m.value, m.key)
+					role.Federated = &federated
 				}
 			}
 		}

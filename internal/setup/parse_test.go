@@ -74,7 +74,7 @@ func TestParseReadsEveryForm(t *testing.T) {
 		"gone": {Disabled: &yes, Roles: []string{}},
 		"bare": {},
 	}, s.Principals)
-	assert.Equal(t, map[string]PrincipalRole{"writers": {}, "people": {Federated: true, Properties: map[string]string{"from": "idp"}}}, s.PrincipalRoles)
+	assert.Equal(t, map[string]PrincipalRole{"writers": {}, "people": {Federated: new(true), Properties: map[string]string{"from": "idp"}}}, s.PrincipalRoles)
 	lake := s.Catalogs["lake"]
 	assert.Equal(t, Storage{"storageType": "S3", "region": "eu-west-1", "pathStyleAccess": true, "allowedKmsKeys": []string{"k1"}}, lake.Storage)
 	assert.Equal(t, models.OpenAppend, lake.DefaultWritePolicy)
@@ -120,8 +120,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		"disabled must be true or false":                                         "principals: {etl: {disabled: maybe}}\n",
 		"roles of principal etl must be a list":                                  "principals: {etl: {roles: writers}}\n",
 		"property team must be a text":                                           "principals: {etl: {properties: {team: [a]}}}\n",
-		"System$root begins with SYSTEM$":                                        "principals: {System$root: {}}\n",
-		"nothing can be called ..":                                               "principal_roles: ['..']\n",
+		`the name "System$root" begins with SYSTEM$`:                             "principals: {System$root: {}}\n",
+		`the name ".." is a name that no URL can have`:                           "principal_roles: ['..']\n",
 		"line 3: principal role a is there twice":                                "principal_roles:\n  - a\n  - name: a\n",
 		"line 2: a name is missing":                                              "principal_roles:\n  - properties: {}\n",
 		"catalog c is of type external":                                          "catalogs: [{name: c, type: external}]\n",

@@ -26,7 +26,7 @@ func (p *parser) catalogs(n *yaml.Node) map[string]Catalog {
 // catalogMembers are those of a catalog but for its storage.
 func catalogMembers() []string {
 	return []string{
-		"name", "type", "default_base_location", "allowed_locations", "properties", "default_write_policy", "namespaces", "roles",
+		"name", "type", "default_base_location", "allowed_locations", "properties", defaultWritePolicyMember, "namespaces", "roles",
 		"policies", "connection", "encryption_keys", "decryption_keys", "legacy_kms_keys",
 	}
 }
@@ -79,12 +79,8 @@ func (p *parser) catalogMember(c *Catalog, m member, whose string) {
 		c.AllowedLocations = p.names(m.value, "allowed_locations of "+whose)
 	case "properties":
 		c.Properties = p.properties(m.value, "properties of "+whose)
-	case "default_write_policy":
-		policyName, err := models.ParseWritePolicy(p.text(m.value, m.key))
-		if err != nil {
-			p.fail(m.value, "the default_write_policy of %s is wrong: %v", whose, err)
-		}
-		c.DefaultWritePolicy = policyName
+	case defaultWritePolicyMember:
+		c.DefaultWritePolicy = p.writePolicy(m.value, whose)
 	case "namespaces":
 		c.Namespaces = p.namespaces(m.value, whose)
 	case "roles":
@@ -92,6 +88,17 @@ func (p *parser) catalogMember(c *Catalog, m member, whose string) {
 	default:
 		p.storage(c.Storage, m)
 	}
+}
+
+// defaultWritePolicyMember is a member of catalogs and namespaces that Polaris passes over.
+const defaultWritePolicyMember = "default_write_policy"
+
+func (p *parser) writePolicy(n *yaml.Node, whose string) models.WritePolicy {
+	name, err := models.ParseWritePolicy(p.text(n, defaultWritePolicyMember))
+	if err != nil {
+		p.fail(n, "the %s of %s is wrong: %v", defaultWritePolicyMember, whose, err)
+	}
+	return name
 }
 
 func (p *parser) storage(s Storage, m member) {
@@ -126,7 +133,7 @@ func (p *parser) namespaces(n *yaml.Node, whose string) []Namespace {
 		if item.Kind != yaml.MappingNode {
 			ns.Levels = p.levels(item)
 		} else {
-			for _, m := range p.members(item, "a namespace", "name", "location", "properties") {
+			for _, m := range p.members(item, "a namespace", "name", "location", "properties", defaultWritePolicyMember) {
 				switch m.key {
 				case "name":
 					ns.Levels = p.levels(m.value)
@@ -134,6 +141,8 @@ func (p *parser) namespaces(n *yaml.Node, whose string) []Namespace {
 					ns.Location = p.text(m.value, m.key)
 				case "properties":
 					ns.Properties = p.properties(m.value, "properties of a namespace")
+				case defaultWritePolicyMember:
+					ns.DefaultWritePolicy = p.writePolicy(m.value, "a namespace of "+whose)
 				}
 			}
 			// Polaris exports the place of a namespace among its properties.

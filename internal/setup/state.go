@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluice-data/sluice/models"
@@ -17,7 +18,7 @@ type State struct {
 // PrincipalRole is a role that principals have.
 type PrincipalRole struct {
 	Version    int64 // as it was read; 0 in a file
-	Federated  bool
+	Federated  *bool // nil: the file does not say
 	Properties map[string]string
 }
 
@@ -44,9 +45,26 @@ type Catalog struct {
 
 // Namespace is a namespace of a catalog.
 type Namespace struct {
-	Levels     []string
-	Location   string // "": the catalog's own place for it
-	Properties map[string]string
+	Levels             []string
+	Location           string // "": the catalog's own place for it
+	Properties         map[string]string
+	DefaultWritePolicy models.WritePolicy // "": the file does not say, or it has none of its own
+}
+
+// WithoutLocations gives the state without where catalogs and namespaces lie and how that storage is reached, for an
+// installation whose catalogs lie elsewhere.
+func (s State) WithoutLocations() State {
+	catalogs := make(map[string]Catalog, len(s.Catalogs))
+	for name, c := range s.Catalogs {
+		c.BaseLocation, c.AllowedLocations, c.Storage = "", nil, Storage{}
+		c.Namespaces = slices.Clone(c.Namespaces)
+		for i := range c.Namespaces {
+			c.Namespaces[i].Location = ""
+		}
+		catalogs[name] = c
+	}
+	s.Catalogs = catalogs
+	return s
 }
 
 // CatalogRole groups grants, for the principal roles that it is assigned to.

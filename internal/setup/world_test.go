@@ -88,6 +88,9 @@ func (w *world) inCatalog(cat *Catalog, c Change) error {
 	}
 	switch c.Kind {
 	case OfDefaultWritePolicy:
+		if len(c.Namespace.Levels) > 0 {
+			return w.namespace(cat, c)
+		}
 		cat.DefaultWritePolicy = c.Policy
 	case OfNamespace:
 		return w.namespace(cat, c)
@@ -129,11 +132,17 @@ func (w *world) namespace(cat *Catalog, c Change) error {
 	case c.Action == Add && (i >= 0 || len(levels) > 1 && find(levels[:len(levels)-1]) < 0):
 		return fmt.Errorf("there already, or without what it lies in: %s", c)
 	case c.Action == Add:
-		cat.Namespaces = append(slices.Clone(cat.Namespaces), c.Namespace)
+		made := c.Namespace
+		made.DefaultWritePolicy = ""
+		cat.Namespaces = append(slices.Clone(cat.Namespaces), made)
 	case i < 0:
 		return fault.New(fault.NotFound, "no namespace: %s", c)
 	default:
 		cat.Namespaces = slices.Clone(cat.Namespaces)
+		if c.Kind == OfDefaultWritePolicy {
+			cat.Namespaces[i].DefaultWritePolicy = c.Policy
+			break
+		}
 		cat.Namespaces[i].Properties = c.Namespace.Properties
 	}
 	return nil

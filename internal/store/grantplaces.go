@@ -3,10 +3,11 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
-	"gorm.io/gorm"
+	"github.com/pressly/goose/v3"
 
 	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -30,8 +31,19 @@ const grantPlaces = ` FROM grants g
 
 // heldGrants and listedGrants are grants with their places: as much as rights ask for, and everything.
 const (
-	heldGrants = "SELECT g.catalog_id, g.scope, g.object_id, g.privilege, COALESCE(n.id, ''), COALESCE(n.name_key, '')" + grantPlaces +
+	heldColumns = "SELECT g.catalog_id, g.scope, g.object_id, g.privilege, COALESCE(n.id, ''), COALESCE(n.name_key, '')"
+	heldGrants  = heldColumns + grantPlaces +
 		"g.catalog_role_id IN (SELECT catalog_role_id FROM catalog_role_members WHERE principal_role_id IN ?)"
+	// heldGrantsLateral is heldGrants for PostgreSQL. OFFSET 0 keeps each part to itself, so that it goes from role to
+	// grant to place by their indexes whatever the statistics say: after a bulk load, before there are any, it would else
+	// read every grant there is.
+	heldGrantsLateral = heldColumns + `
+	FROM (SELECT DISTINCT catalog_role_id FROM catalog_role_members WHERE principal_role_id IN ?) m
+	CROSS JOIN LATERAL (SELECT catalog_id, scope, object_id, privilege FROM grants WHERE catalog_role_id = m.catalog_role_id OFFSET 0) g
+	LEFT JOIN LATERAL (SELECT namespace_id FROM tables WHERE g.scope = 'table' AND id = g.object_id OFFSET 0) t ON true
+	LEFT JOIN LATERAL (SELECT namespace_id FROM views WHERE g.scope = 'view' AND id = g.object_id OFFSET 0) v ON true
+	LEFT JOIN LATERAL (SELECT id, name_key FROM namespaces WHERE id = COALESCE(t.namespace_id, v.namespace_id, g.object_id) OFFSET 0) n ON true
+	WHERE g.scope = 'catalog' OR n.id IS NOT NULL`
 	listedGrants = `SELECT g.id, g.catalog_role_id, g.catalog_id, g.scope, g.object_id, g.privilege, g.created_at,
 		COALESCE(n.id, '') AS namespace_id, COALESCE(n.name_key, '') AS namespace_key, COALESCE(t.name, v.name, '') AS entity_name` + grantPlaces +
 		"g.catalog_role_id = ?"
@@ -59,7 +71,11 @@ func (s *Store) GrantsOfRoles(ctx context.Context, principalRoleIDs []string) ([
 }
 
 func (s *Store) heldRows(ctx context.Context, principalRoleIDs []string) (found []placedRow, err error) {
-	rows, err := s.query(ctx).Raw(heldGrants, padded(principalRoleIDs)).Rows()
+	query := heldGrants
+	if s.dialect == goose.DialectPostgres {
+		query = heldGrantsLateral
+	}
+	rows, err := s.query(ctx).Raw(query, padded(principalRoleIDs)).Rows()
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +168,7 @@ func (s *Store) lineages(ctx context.Context, rows []placedRow) (lines, error) {
 		owners = append(owners, id)
 	}
 	for part := range slices.Chunk(keys, maxPadded) {
-		var found []models.Namespace
-		err := s.ancestors(ctx, owners, part).Find(&found).Error
+		found, err := s.ancestors(ctx, owners, part)
 		if err != nil {
 			return l, translate(ctx, err)
 		}
@@ -164,9 +179,22 @@ func (s *Store) lineages(ctx context.Context, rows []placedRow) (lines, error) {
 	return l, nil
 }
 
-func (s *Store) ancestors(ctx context.Context, catalogIDs, keys []string) *gorm.DB {
-	return s.query(ctx).Select("id", "catalog_id", "name_key").
-		Where("catalog_id IN ? AND name_key IN ?", padded(catalogIDs), padded(keys))
+// ancestorsLateral looks each key up by the index of names, whatever the statistics say, as heldGrantsLateral does.
+const ancestorsLateral = `SELECT n.id, n.catalog_id, n.name_key FROM jsonb_array_elements_text(?::jsonb) AS k (name)
+	CROSS JOIN LATERAL (SELECT id, catalog_id, name_key FROM namespaces WHERE catalog_id IN ? AND name_key = k.name OFFSET 0) n`
+
+func (s *Store) ancestors(ctx context.Context, catalogIDs, keys []string) (found []models.Namespace, err error) {
+	if s.dialect != goose.DialectPostgres {
+		err = s.query(ctx).Select("id", "catalog_id", "name_key").
+			Where("catalog_id IN ? AND name_key IN ?", padded(catalogIDs), padded(keys)).Find(&found).Error
+		return found, err
+	}
+	names, err := json.Marshal(keys)
+	if err != nil {
+		return nil, err
+	}
+	err = s.query(ctx).Raw(ancestorsLateral, string(names), padded(catalogIDs)).Scan(&found).Error
+	return found, err
 }
 
 // above gives the ids of what a grant's object lies in, the catalog first, itself left out. Grants share the slices.

@@ -45,6 +45,9 @@ func (s *Store) RecordCommit(ctx context.Context, r activities.Recording) (bool,
 			if err := s.insertAudit(tx, r.Audit); err != nil {
 				return err
 			}
+			if _, err := s.openFindings(tx, r.Findings); err != nil {
+				return err
+			}
 		}
 		if row.Status != models.CommitReconciled {
 			return nil

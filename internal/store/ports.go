@@ -15,6 +15,7 @@ var (
 	_ management.Store       = (*Store)(nil)
 	_ activities.Ledger      = (*Store)(nil)
 	_ activities.PurgeLedger = (*Store)(nil)
+	_ activities.FileLedger  = (*Store)(nil)
 	_ dispatch.Outbox        = (*Store)(nil)
 	_ catalog.Reports        = (*Store)(nil)
 	_ idempotency.Store      = (*Store)(nil)

@@ -57,7 +57,7 @@ func (s *Store) CreatePrincipalRole(ctx context.Context, r models.PrincipalRole,
 func (s *Store) UpdatePrincipalRole(ctx context.Context, r models.PrincipalRole, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		result := tx.Model(&models.PrincipalRole{}).Where("id = ? AND version = ?", r.ID, r.Version).
-			UpdateColumns(map[string]any{"properties": r.Properties, "version": r.Version + 1, "updated_at": s.clock()})
+			UpdateColumns(map[string]any{"properties": r.Properties, "federated": r.Federated, "version": r.Version + 1, "updated_at": s.clock()})
 		err := changed[models.PrincipalRole](tx, result, r.ID, noPrincipalRole(),
 			fault.About(fault.Conflict, fault.Role, "Principal role %q was changed meanwhile: load it and try again.", r.Name))
 		if err != nil {

@@ -9,15 +9,16 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
-from connection import printed
-from product import BOOT, all_governed, catalog, drop_all, governed, listing, table
+from connection import TOKEN, printed
+from product import BOOT, all_governed, catalog, commits, drop_all, governed
 from steps import Settings as S, Steps, expect
 from worker import Worker
 
 NS, TOPIC = "smoke_connect", "events"
+REF = f"{BOOT['catalog']}.{NS}.events"
 steps = Steps("kafka connect 4.3")
 cat = steps.run("catalog", catalog, must=True)
-worker = Worker(os.environ["ENGINE_WORK"])
+worker = Worker(os.environ["ENGINE_WORK"], steps)
 
 
 def setup():
@@ -37,7 +38,7 @@ def produce(first, count, each=0.0):
 
 def connector(name, target, **more):
     """What `sluice connect` prints, for this topic and table; the worker fills the secrets in."""
-    config = {**printed("kafka-connect", S.delegation, True)["properties"], "topics": TOPIC, "iceberg.tables": f"{NS}.{target}",
+    config = {**printed("kafka-connect", S.delegation, TOKEN not in os.environ)["properties"], "topics": TOPIC, "iceberg.tables": f"{NS}.{target}",
               "iceberg.control.topic": f"control-{name}", "iceberg.control.commit.interval-ms": "5000",
               "iceberg.control.commit.timeout-ms": "30000", "iceberg.kafka.bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"], **more}
     worker.call("PUT", f"/connectors/{name}/config", config, within=180)
@@ -63,19 +64,15 @@ def arrived(name, target, want, within=300):
     return f"{want} rows, each once"
 
 
-def commits():
-    return len(listing("/commits", table=table(f"{BOOT['catalog']}.{NS}.events")["uuid"]))
-
-
 def killed(first):
     """Rows come in for some 25 s; the worker dies after the next commit in that time, and another one takes over."""
     coming = threading.Thread(target=produce, args=(first, 1000, 0.025))
     coming.start()
-    before, end = commits(), time.time() + 120
-    while commits() == before and time.time() < end:
+    before, end = commits(REF), time.time() + 120
+    while commits(REF) == before and time.time() < end:
         time.sleep(0.2)
     worker.kill()
-    made = commits() - before
+    made = commits(REF) - before
     worker.start()
     coming.join()
     if not made:
@@ -96,7 +93,7 @@ steps.run("the snapshot names the Kafka offsets", lambda: {
 for i in range(2):
     steps.run(f"worker killed and started again, {i + 1}", lambda: killed(500 + 1000 * i), must=True)
     steps.run(f"rows exactly once, {i + 1}", lambda: arrived("sink", "events", 1500 + 1000 * i))
-steps.run("each commit is reconciled once", lambda: f"{governed(BOOT['catalog'] + '.' + NS + '.events')[1]} commits")
+steps.run("each commit is reconciled once", lambda: f"{governed(REF)[1]} commits")
 steps.run("delete connector", lambda: worker.call("DELETE", "/connectors/sink"))
 
 

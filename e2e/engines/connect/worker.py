@@ -22,8 +22,8 @@ def free_port():
 class Worker:
     """Reads the catalog's credentials from its environment, so that they are in no connector's configuration."""
 
-    def __init__(self, work):
-        self.work, self.process, self.port = work, None, free_port()
+    def __init__(self, work, steps):
+        self.work, self.steps, self.process, self.port = work, steps, None, free_port()
         with open(os.path.join(work, "worker.properties"), "w") as f:
             f.write(f"""bootstrap.servers={os.environ['KAFKA_BOOTSTRAP']}
 listeners=http://127.0.0.1:{self.port}
@@ -49,10 +49,10 @@ status.storage.partitions=1
 
     def start(self):
         log = open(os.path.join(self.work, f"worker-{time.time():.0f}.log"), "w")
-        self.process = subprocess.Popen(
+        self.process = self.steps.started(subprocess.Popen(
             ["java", f"-Xmx{os.environ.get('CONNECT_HEAP', '512m')}", f"-Dlog4j2.configurationFile={os.path.join(HERE, 'log4j2.properties')}",
              "-cp", os.path.join(HOME, "worker", "lib", "*"), "org.apache.kafka.connect.cli.ConnectDistributed",
-             os.path.join(self.work, "worker.properties")], stdout=log, stderr=log)
+             os.path.join(self.work, "worker.properties")], stdout=log, stderr=log))
         self.call("GET", "/connectors", within=240)
 
     def kill(self):

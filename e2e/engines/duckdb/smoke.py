@@ -5,7 +5,7 @@ import sysconfig
 
 import duckdb
 
-from connection import properties
+from connection import properties, written
 from product import all_governed
 from steps import Settings as S, Steps, expect
 
@@ -35,9 +35,16 @@ def one(sql):
     return q(sql)[0][0]
 
 
+def as_printed():
+    lines = written("duckdb", "sluice-duckdb.sql", "duckdb").splitlines()
+    con.execute("\n".join(line for line in lines if not line.startswith(("INSTALL", "LOAD"))))  # they are loaded by path here
+    q("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'lake'")
+    con.execute("DETACH lake")
+
+
 def bad():
     try:
-        attach("bad", CLIENT_SECRET="wrong")
+        attach("bad", **{"TOKEN" if "TOKEN" in properties("duckdb") else "CLIENT_SECRET": "wrong"})
         q("SHOW ALL TABLES")
         q("SELECT * FROM bad.information_schema.tables")
     except Exception as e:  # noqa: BLE001
@@ -46,6 +53,7 @@ def bad():
 
 
 steps.run("load extensions", load_extensions, must=True)
+steps.run("the text of sluice connect attaches", as_printed)
 steps.run("wrong credential is refused", bad)
 def clean():
     # on an attachment of its own: DuckDB 1.5 remembers for its lifetime that a schema did not exist

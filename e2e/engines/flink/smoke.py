@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from connection import properties
-from product import BOOT, all_governed, call, drop_all, governed, listing, table
+from product import BOOT, all_governed, commits, create_table, drop_all, governed, set_policy
 from steps import Steps, expect
 
 NS, WORK, HOME = "smoke_flink", os.environ["ENGINE_WORK"], os.environ["FLINK_HOME"]
@@ -24,7 +24,7 @@ def java(main, *args, **more):
                f"-Dorg.slf4j.simpleLogger.defaultLogLevel={os.environ.get('FLINK_LOG', 'off')}",
                "-cp", os.pathsep.join([os.path.join(WORK, "classes"), os.path.join(HOME, "lib", "*")]), f"sluice.{main}", *args]
     log = open(os.path.join(WORK, f"{main}-{time.time():.0f}.log"), "w")
-    return subprocess.Popen(command, env={**os.environ, "LAKE_PROPERTIES": lake, "NAMESPACE": NS}, stderr=log, text=True, **more)
+    return steps.started(subprocess.Popen(command, env={**os.environ, "LAKE_PROPERTIES": lake, "NAMESPACE": NS}, stderr=log, text=True, **more))
 
 
 def query(sql):
@@ -32,8 +32,8 @@ def query(sql):
     return out.strip()
 
 
-def commits(name):
-    return len(listing("/commits", table=table(f"{BOOT['catalog']}.{NS}.{name}")["uuid"]))
+def ref(name):
+    return f"{BOOT['catalog']}.{NS}.{name}"
 
 
 def checkpoint(name):
@@ -43,31 +43,23 @@ def checkpoint(name):
     return os.path.dirname(max(found, key=os.path.getmtime))
 
 
-def create(name, upsert):
-    schema = {"type": "struct", "schema-id": 0, "fields": [
-        {"id": 1, "name": "id", "required": upsert, "type": "long"}, {"id": 2, "name": "n", "required": False, "type": "long"}]}
-    if upsert:
-        schema["identifier-field-ids"] = [1]
-    call("POST", f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces/{NS}/tables", {"name": name, "schema": schema})
-
-
 def killed(kind, name, *restore):
-    before = commits(name)
+    before = commits(ref(name))
     job = java("Stream", kind, name, str(ROWS), *restore)
     end = time.time() + 240
-    while commits(name) < before + 3:
+    while commits(ref(name)) < before + 3:
         if job.poll() is not None or time.time() > end:
-            raise AssertionError(f"{commits(name) - before} commits, exit {job.poll()}")
+            raise AssertionError(f"{commits(ref(name)) - before} commits, exit {job.poll()}")
         time.sleep(0.3)
     job.kill()
     job.wait()
-    return f"killed after {commits(name) - before} commits"
+    return f"killed after {commits(ref(name)) - before} commits"
 
 
 def restarted(kind, name, want):
     expect(java("Stream", kind, name, str(ROWS), checkpoint(name)).wait(timeout=300), 0)
     expect(query(f"SELECT count(*), count(DISTINCT id), sum(n) FROM DB.{name}"), want)
-    found, made = governed(f"{BOOT['catalog']}.{NS}.{name}")
+    found, made = governed(ref(name))
     return f"{want} as count, distinct and sum; {made} commits, row count {found['rowCount']}"
 
 
@@ -75,7 +67,9 @@ steps.run("everyday work", lambda: expect(java("Smoke").wait(timeout=1500), 0))
 for kind, want in (("insert", f"+I[{ROWS}, {ROWS}, {ROWS * (ROWS + 1) // 2}]"),
                    ("upsert", f"+I[{KEYS}, {KEYS}, {sum(range(ROWS - KEYS + 1, ROWS + 1))}]")):
     name = f"{kind}s"
-    steps.run(f"{kind}: create table", lambda: create(name, kind == "upsert"), must=True)
+    steps.run(f"{kind}: create table", lambda: create_table(NS, name, ("id", "long"), ("n", "long"), key=("id",) if kind == "upsert" else ()), must=True)
+    if kind == "insert":
+        steps.run(f"{kind}: open the table to appends alone", lambda: set_policy(ref(name), "open_append") and None)
     steps.run(f"{kind}: a running job is killed", lambda: killed(kind, name), must=True)
     steps.run(f"{kind}: it goes on from its checkpoint and is killed again", lambda: killed(kind, name, checkpoint(name)), must=True)
     steps.run(f"{kind}: it goes on and ends: rows exactly once", lambda: restarted(kind, name, want))

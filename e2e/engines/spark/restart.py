@@ -5,41 +5,37 @@ import subprocess
 import sys
 import time
 
-from product import all_governed, call, BOOT, drop_all, listing, table
+from product import BOOT, all_governed, call, commits, create_table, drop_all, namespace_uri, set_policy
 from steps import Steps, expect
 
-NS, TABLE = "restarts", "ticks"
+NS = "restarts"
+REF = f"{BOOT['catalog']}.{NS}.ticks"
 here = os.path.dirname(os.path.abspath(__file__))
 steps = Steps("spark restart")
 
 
 def prepare():
-    base = f"{BOOT['catalogUri']}/v1/{BOOT['catalog']}/namespaces"
-    call("POST", base, {"namespace": [NS]})
-    call("POST", f"{base}/{NS}/tables", {"name": TABLE, "schema": {"type": "struct", "fields": [
-        {"id": 1, "name": "value", "required": False, "type": "long"}, {"id": 2, "name": "timestamp", "required": False, "type": "timestamptz"}]}})
+    call("POST", namespace_uri(), {"namespace": [NS]})
+    create_table(NS, "ticks", ("value", "long"), ("timestamp", "timestamptz"))
+    set_policy(REF, "open_append")
 
 
 def start(rows):
-    return subprocess.Popen([sys.executable, "-W", "ignore", os.path.join(here, "stream.py"), f"lake.{NS}.{TABLE}", str(rows)],
-                            stdout=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def commits():
-    return len(listing("/commits", table=table(f"{BOOT['catalog']}.{NS}.{TABLE}")["uuid"]))
+    return steps.started(subprocess.Popen([sys.executable, "-W", "ignore", os.path.join(here, "stream.py"), f"lake.{NS}.ticks", str(rows)],
+                                          stdout=subprocess.PIPE, text=True, start_new_session=True))
 
 
 def killed():
-    before = commits()
+    before = commits(REF)
     query = start(1_000_000)
     end = time.time() + 180
-    while commits() < before + 3:
+    while commits(REF) < before + 3:
         if query.poll() is not None or time.time() > end:
-            raise AssertionError(f"{commits() - before} commits, exit {query.poll()}")
+            raise AssertionError(f"{commits(REF) - before} commits, exit {query.poll()}")
         time.sleep(0.3)
     os.killpg(query.pid, signal.SIGKILL)  # python and the JVM that it started
     query.wait()
-    return f"killed after {commits() - before} commits"
+    return f"killed after {commits(REF) - before} commits"
 
 
 def finished():
@@ -48,7 +44,7 @@ def finished():
     expect(query.returncode, 0)
     n, distinct, last = map(int, out.split())
     expect((distinct, last + 1), (n, n))
-    return f"{n} rows, each once, {commits()} commits"
+    return f"{n} rows, each once, {commits(REF)} commits"
 
 
 steps.run("prepare", prepare, must=True)

@@ -3,8 +3,6 @@ package oidc
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/sluice-data/sluice/models"
 )
@@ -24,11 +22,11 @@ func (s *source) principalOf(c claims) (string, error) {
 		return "", s.refuse("is for %.300q, which no rule of its principal-mapping here matches.", text)
 	}
 	name = s.prefix + name
-	if why := checkName(name); why != "" {
-		return "", s.refuse("names the principal %.300q here: such a name %s.", name, why)
+	if flaw := models.NameFlaw(name); flaw != "" {
+		return "", s.refuse("names the principal %.300q here, and the name %s.", name, flaw)
 	}
 	// Root's secret alone opens what root may.
-	if strings.EqualFold(strings.TrimSpace(name), models.RootPrincipal) {
+	if strings.EqualFold(name, models.RootPrincipal) {
 		return "", s.refuse("names the principal root, which its own credentials alone open.")
 	}
 	return name, nil
@@ -51,24 +49,10 @@ func (s *source) rolesOf(c claims) ([]string, error) {
 	}
 	roles := []string{}
 	for _, one := range listed {
-		if role, ok := s.roleRules.apply(one); ok && checkName(role) == "" {
+		if role, ok := s.roleRules.apply(one); ok && models.NameFlaw(role) == "" {
 			roles = append(roles, role)
 		}
 	}
 	slices.Sort(roles)
 	return slices.Compact(roles), nil
-}
-
-// checkName says what no name of a principal or role may do, "" when it may be one.
-func checkName(name string) string {
-	const most = 256
-	switch {
-	case name == "" || utf8.RuneCountInString(name) > most:
-		return "must have 1 to 256 characters"
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "must not have control characters"
-	case strings.HasPrefix(strings.ToUpper(strings.TrimSpace(name)), "SYSTEM$"):
-		return "must not begin with SYSTEM$"
-	}
-	return ""
 }

@@ -39,7 +39,8 @@ func New(cfg Config, log *slog.Logger, now func() time.Time) *Issuers {
 }
 
 // Identify gives who a token is of; false when it is no token of a configured issuer. A token that is one and is no
-// good is fault.Unauthenticated, and fault.Unavailable where its issuer cannot be asked for its keys.
+// good is fault.Unauthenticated, and fault.Unavailable where its issuer cannot be asked for its keys. Who it is of is given
+// with the error where that is verified, as of a token that has expired.
 func (a *Issuers) Identify(ctx context.Context, bearer string) (access.External, bool, error) {
 	if !looksLikeJWT(bearer) {
 		return access.External{}, false, nil
@@ -59,7 +60,7 @@ func (a *Issuers) Identify(ctx context.Context, bearer string) (access.External,
 	}
 	k, err := from.identify(ctx, bearer, head)
 	if err != nil {
-		return access.External{}, true, err
+		return k.who, true, err
 	}
 	a.verified.keep(hash, k, a.now())
 	return copied(k.who), true, nil

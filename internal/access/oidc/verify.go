@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// identify verifies a token of the issuer, whatever it takes.
+// identify verifies a token of the issuer, whatever it takes. With a refusal it gives who the token is of where that is
+// verified.
 func (s *source) identify(ctx context.Context, bearer string, head header) (known, error) {
 	if !slices.Contains(s.algorithms, head.Algorithm) {
 		return known{}, s.refuse("is signed by an algorithm that is not accepted of it. Accepted are %s.", strings.Join(s.algorithms, ", "))
@@ -39,10 +41,7 @@ func (s *source) identify(ctx context.Context, bearer string, head header) (know
 		return known{}, s.refuse("is signed with no key that its issuer publishes.")
 	}
 	who, err := s.external(found)
-	if err != nil {
-		return known{}, err
-	}
-	return known{who: who, source: s, set: set}, nil
+	return known{who: who, source: s, set: set}, err
 }
 
 // check verifies the signature with the keys; false when none of them made it. The claims are as yet unchecked.
@@ -73,15 +72,23 @@ func (s *source) check(ctx context.Context, bearer string, head header, set *key
 	return found, true, nil
 }
 
-// external checks the claims of a token whose signature is right, and gives who they are of.
+// external checks the claims of a token whose signature is right, and gives who they are of. Of one that is refused for
+// its times alone that is given too.
 func (s *source) external(c claims) (access.External, error) {
 	if c["iss"] != s.url {
 		return access.External{}, s.refuse("names another issuer.")
 	}
-	until, err := s.lifetime(c)
+	until, untimely := s.lifetime(c)
+	who, err := s.bearerOf(c)
 	if err != nil {
-		return access.External{}, err
+		return access.External{}, cmp.Or(untimely, err)
 	}
+	who.ExpiresAt = until
+	return who, untimely
+}
+
+// bearerOf gives who the claims are of, times aside.
+func (s *source) bearerOf(c claims) (access.External, error) {
 	if err := s.audience(c); err != nil {
 		return access.External{}, err
 	}
@@ -101,7 +108,7 @@ func (s *source) external(c claims) (access.External, error) {
 	subject, _ := c["sub"].(string)
 	return access.External{
 		Issuer: s.url, Subject: subject, Principal: principal, Roles: roles,
-		CreatePrincipal: s.create, Govern: s.govern, ExpiresAt: until,
+		CreatePrincipal: s.create, Govern: s.govern,
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
@@ -196,6 +197,9 @@ func (s *Store) head(ctx context.Context, loc objects.Location) (objects.Info, *
 	info := objects.Info{Location: loc.String(), Size: *found.ContentLength}
 	if found.LastModified != nil {
 		info.Modified = *found.LastModified
+	}
+	if found.ETag != nil {
+		info.ETag = strings.Trim(string(*found.ETag), `"`)
 	}
 	return info, found.ETag, nil
 }

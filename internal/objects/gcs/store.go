@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -210,7 +211,7 @@ func (s *Store) Stat(ctx context.Context, location string) (objects.Info, error)
 	if err != nil {
 		return objects.Info{}, storeFault(ctx, loc, err)
 	}
-	return objects.Info{Location: loc.String(), Size: found.Size, Modified: found.Created}, nil
+	return objects.Info{Location: loc.String(), Size: found.Size, Modified: found.Created, ETag: strconv.FormatInt(found.Generation, 10)}, nil
 }
 
 // List implements objects.Store. Names that end with a slash, which some tools make to stand for folders, are not shown.

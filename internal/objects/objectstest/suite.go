@@ -34,6 +34,7 @@ func Run(t *testing.T, newStore New, refused ...string) {
 	t.Run("creates and reads", func(t *testing.T) { testCreateAndRead(t, newStore) })
 	t.Run("never overwrites", func(t *testing.T) { testNeverOverwrites(t, newStore) })
 	t.Run("one of many racing creators wins", func(t *testing.T) { testRace(t, newStore) })
+	t.Run("tells a replaced object from the one before", func(t *testing.T) { testETag(t, newStore) })
 	t.Run("says what is missing", func(t *testing.T) { testMissing(t, newStore) })
 	t.Run("lists in pages", func(t *testing.T) { testList(t, newStore) })
 	t.Run("opens for reading", func(t *testing.T) { testOpen(t, newStore) })

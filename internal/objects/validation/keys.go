@@ -112,7 +112,7 @@ func (t *trial) signing(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signed, err := t.v.Signer.Sign(
+	signed, err := t.v.Signer.Sign( //nolint:contextcheck // it asks nobody
 		signing.Profile{Config: p.Config, Secrets: p.Secrets, SessionToken: p.Secrets.SessionToken}, t.access(),
 		signing.Request{Region: p.Config.Region, Method: http.MethodGet, URI: uriOf(p.Config, loc)},
 	)

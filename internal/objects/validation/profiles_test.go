@@ -61,7 +61,7 @@ func TestAChangedSecretCountsAtOnceEverywhere(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, one.store.SetStorageSecrets(ctx, cat.ID, cat.Version, nil, event(models.AuditStorageSecretsChanged)))
 		_, err = two.files.ReadFile(ctx, "s3://lake/other/a")
-		assert.Equal(t, "Catalog away lies outside this installation's warehouses and has no keys for its storage. Set them with `sluice catalogs set-secrets`.", fault.PublicMessage(err))
+		assert.Equal(t, "Catalog away lies outside this installation's warehouses and has no keys for its storage. Set them with `sluice storage set-secrets`.", fault.PublicMessage(err))
 
 		require.NoError(t, one.store.DeleteCatalog(ctx, cat.ID, event(models.AuditCatalogDeleted)))
 		_, err = two.files.ReadFile(ctx, "s3://lake/other/a")

@@ -14,7 +14,7 @@ func TestEveryStepIsTried(t *testing.T) {
 		home, away := startS3(t), startS3(t)
 		p := newInstallation(t, url, home.config(), "s3://lake/wh").process(t)
 		p.catalog(t, "main", "s3://lake/wh/main", models.StorageConfig{}, models.StorageSecrets{})
-		p.catalog(t, "away", "s3://lake/ö ther", s3At(away.Endpoint()), away.keys())
+		p.catalog(t, "away", "s3://lake/größe + x", s3At(away.Endpoint()), away.keys())
 		for name, at := range map[string]s3{"main": home, "away": away} {
 			steps := p.validate(t, name)
 			for _, step := range []string{"put", "conditional put", "get", "ranged get", "list", "multipart", "sts", "signing", "delete"} {

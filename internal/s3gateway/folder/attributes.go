@@ -71,6 +71,13 @@ func readAttributes(f *os.File, info fs.FileInfo) (attributes, bool) {
 	return a, true
 }
 
+// ETag gives the ETag that was stored with an open file, without quotes; "" where there is none, or the file was changed by
+// another program since.
+func ETag(f *os.File, info fs.FileInfo) string {
+	a, _ := readAttributes(f, info)
+	return a.ETag
+}
+
 // noAttributes tells whether err means that the file system has no extended attributes.
 func noAttributes(err error) bool {
 	return errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS)

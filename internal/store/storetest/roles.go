@@ -41,6 +41,12 @@ func principalRoleIsKept(t *testing.T, f *fixture) {
 		requireFault(t, err, fault.NotFound, fault.Role)
 	}
 	assert.Len(t, f.audit(t, models.AuditPrincipalRoleCreated), 1)
+	row.Federated, row.Properties = false, properties("c", "d")
+	require.NoError(t, f.s.UpdatePrincipalRole(t.Context(), row, event(models.AuditPrincipalRoleUpdated)))
+	got, err = f.s.PrincipalRoleByName(t.Context(), row.Name)
+	require.NoError(t, err)
+	assert.False(t, got.Federated)
+	assert.Equal(t, row.Properties, got.Properties)
 }
 
 func catalogRoleIsKept(t *testing.T, f *fixture) {

@@ -25,7 +25,31 @@ func secretVariables() [][2]string {
 	}
 }
 
-func (c *cli) catalogsSetSecretsCommand() *cobra.Command {
+func (c *cli) storageCommand() *cobra.Command {
+	return group("storage", "Try catalogs' object stores, set their keys, and see who reaches files how",
+		c.storageValidateCommand(), c.storageSetSecretsCommand(), c.storageAccessCommand())
+}
+
+func (c *cli) storageAccessCommand() *cobra.Command {
+	var table string
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "access",
+		Short: "List who reaches which table's files by keys, by signatures, or undelegated",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.list(cmd.Context(), []string{"storage-access"}, filled(map[string]string{"table": table}), o, columns{
+				{"TABLE", "ref"}, {"PRINCIPAL", "principal"}, {"TOKEN", "tokenId"}, {"MODE", "mode"}, {"FIRST", "firstAt"}, {"LAST", "lastAt"}, {"COUNT", "count"},
+			})
+		},
+	}
+	cmd.Flags().StringVar(&table, "table", "", "of this table alone")
+	o.flags(cmd)
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) storageSetSecretsCommand() *cobra.Command {
 	var stdin, remove bool
 	cmd := &cobra.Command{
 		Use:   "set-secrets CATALOG",
@@ -34,7 +58,7 @@ func (c *cli) catalogsSetSecretsCommand() *cobra.Command {
 			"SLUICE_STORAGE_ACCESS_KEY and SLUICE_STORAGE_SECRET_KEY for s3, SLUICE_STORAGE_ACCOUNT_KEY, or SLUICE_STORAGE_CLIENT_ID and\n" +
 			"SLUICE_STORAGE_CLIENT_SECRET, for azure, SLUICE_STORAGE_SERVICE_KEY (the JSON of a service account's key) for gcs. With --stdin\n" +
 			"they are read of standard input, as a JSON object such as {\"accessKey\":\"…\",\"secretKey\":\"…\"}.",
-		Example: "  sluice catalogs set-secrets lake --stdin < keys.json",
+		Example: "  sluice storage set-secrets lake --stdin < keys.json",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := []string{"catalogs", args[0], "storage-secrets"}
@@ -48,7 +72,7 @@ func (c *cli) catalogsSetSecretsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.govern(cmd.Context(), http.MethodPut, path, secrets, "Catalog %s has its keys; try them with `sluice catalogs validate`", args[0])
+			return c.govern(cmd.Context(), http.MethodPut, path, secrets, "Catalog %s has its keys; try them with `sluice storage validate`", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&stdin, "stdin", false, "read the secrets of standard input, as a JSON object")
@@ -94,7 +118,7 @@ func (c *cli) govern(ctx context.Context, method string, path []string, body any
 	return c.done(map[string]string{"done": said}, "%s.\n", said)
 }
 
-func (c *cli) catalogsValidateCommand() *cobra.Command {
+func (c *cli) storageValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate CATALOG",
 		Short: "Try everything that is needed of a catalog's object store",
