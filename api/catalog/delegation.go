@@ -76,7 +76,8 @@ func suitPyIceberg(r *http.Request, cat models.Catalog, config map[string]string
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	if n, err := strconv.Atoi(minor); err == nil && major == "0" && n < firstWithOwnToken {
-		config["token"] = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ") // the scheme is in whichever case
+		config["token"] = strings.TrimSpace(token)
 	}
 }
 

@@ -19,6 +19,7 @@ type Deps struct {
 	Explainer Explainer      // nil: /access is not served
 	Storage   Storage        // nil: storage secrets and validation are not served
 	Accesses  StorageRecords // nil: /storage-access is not served
+	Findings  Findings       // nil: /findings is not served
 	Now       func() time.Time
 }
 
@@ -61,6 +62,10 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	}
 	if h.Accesses != nil {
 		g.GET("/storage-access", takes(h.listStorageAccess, "table", "limit", "after"))
+	}
+	if h.Findings != nil {
+		g.GET("/findings", takes(h.listFindings, "table", "kind", "open", "limit", "after"))
+		g.POST("/findings/:id/resolve", takes(h.resolveFinding))
 	}
 
 	g.GET("/commits", takes(h.listCommits, "table", "limit", "after"))

@@ -65,6 +65,14 @@ type Records interface {
 	AuditEvents(ctx context.Context, caller policy.Caller, filter models.AuditFilter) ([]models.AuditEvent, error)
 }
 
+// Findings are what should be looked at.
+type Findings interface {
+	// Findings gives findings, newest first, of the table ref; "" for every table.
+	Findings(ctx context.Context, caller policy.Caller, ref string, filter models.FindingFilter) ([]models.Finding, error)
+	// ResolveFinding closes one; one that is closed stays as it is.
+	ResolveFinding(ctx context.Context, caller policy.Caller, id, note string) (models.Finding, error)
+}
+
 // Storage administers how catalogs' object stores are reached.
 type Storage interface {
 	SetStorageSecrets(ctx context.Context, caller policy.Caller, catalog string, secrets models.StorageSecrets) error

@@ -25,6 +25,26 @@ func auditDetail(row map[string]any) any {
 		return reconciledDetail(details)
 	case models.AuditTableCommitted:
 		return cell(details["kind"]) + " commit"
+	case models.AuditFindingOpened, models.AuditFindingResolved:
+		return cell(details["kind"]) + ": " + cell(details["subject"])
+	case models.AuditPropertiesRestamped:
+		return details["keys"]
+	}
+	if text := tokenDetail(models.AuditType(kind), details); text != "" {
+		return text
+	}
+	if text := identityDetail(details); text != "" {
+		return text
+	}
+	if to, changed := details["to"]; changed {
+		return cell(details["from"]) + " → " + cell(to)
+	}
+	return nil
+}
+
+// tokenDetail tells of tokens and of the keys that they are signed with; "" for other events.
+func tokenDetail(kind models.AuditType, details map[string]any) string {
+	switch kind {
 	case models.AuditTokenMinted:
 		for _, name := range []string{"name", "for", "kind"} {
 			if text, _ := details[name].(string); text != "" {
@@ -41,16 +61,8 @@ func auditDetail(row map[string]any) any {
 		return "key " + cell(details["key"]) + ", signs until " + cell(details["retiresAt"])
 	case models.AuditSigningKeysRevoked:
 		return "all but key " + cell(details["kept"])
-	case models.AuditPropertiesRestamped:
-		return details["keys"]
 	}
-	if text := identityDetail(details); text != "" {
-		return text
-	}
-	if to, changed := details["to"]; changed {
-		return cell(details["from"]) + " → " + cell(to)
-	}
-	return nil
+	return ""
 }
 
 // identityDetail names the principals, roles and privileges of an event, and what became of a principal; "" where there
@@ -65,7 +77,7 @@ func identityDetail(details map[string]any) string {
 		}
 	}
 	text := strings.Join(parts, " ")
-	for _, member := range []string{"clearance", "disabled"} {
+	for _, member := range []string{"clearance", "disabled", "federated"} {
 		if change, ok := details[member].(map[string]any); ok && text != "" {
 			text += ", " + member + " " + cell(change["from"]) + " → " + cell(change["to"])
 		}

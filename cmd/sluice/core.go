@@ -46,6 +46,9 @@ func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databas
 	if err := b.openProfiles(w, r); err != nil {
 		return nil, errors.Join(err, w.files.Close(), b.store.Close())
 	}
+	if err := b.metrics.Register(newFindingsMetric(b.store.OpenFindings, time.Now)); err != nil {
+		b.log.Warn("open findings are not counted", "error", err)
+	}
 	return b, nil
 }
 

@@ -102,3 +102,18 @@ func TestMintingIsSentInFull(t *testing.T) {
 	require.Equal(t, exitOK, code, errOut)
 	assert.Equal(t, true, sent["canGovern"])
 }
+
+func TestAuditDetailsOfTokensAndKeys(t *testing.T) {
+	t.Parallel()
+	for kind, tt := range map[string]struct {
+		details map[string]any
+		want    string
+	}{
+		"token.revoked":       {map[string]any{"tokenId": "t1", "name": "nightly"}, "token t1 nightly"},
+		"signing_key.created": {map[string]any{"key": "k1", "retiresAt": "2026-12-30T00:00:00Z"}, "key k1, signs until 2026-12-30T00:00:00Z"},
+		"signing_key.revoked": {map[string]any{"kept": "k2"}, "all but key k2"},
+		"token.minted":        {map[string]any{"for": "etl"}, "etl"},
+	} {
+		assert.Equal(t, tt.want, auditDetail(map[string]any{"type": kind, "details": tt.details}), kind)
+	}
+}

@@ -48,7 +48,7 @@ func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check
 		},
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},
-			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin, Storage: admin, Accesses: cat,
+			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin, Storage: admin, Accesses: cat, Findings: cat,
 		},
 		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),

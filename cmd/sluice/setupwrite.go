@@ -40,14 +40,19 @@ func (i *installation) Do(ctx context.Context, c setup.Change) (*setup.Credentia
 	default:
 		err = fmt.Errorf("a set-up has no change of a %s", c.Kind)
 	}
+	return creds, refusedChange(c, err)
+}
+
+// refusedChange makes of a server's refusal what Apply knows, and adds what helps.
+func refusedChange(c setup.Change, err error) error {
 	no, isRefused := errors.AsType[*refused](err)
 	switch {
 	case isRefused && no.status == http.StatusNotFound && c.Kind == setup.OfGrant:
-		err = fault.Wrap(err, fault.NotFound, "%s", no.message)
+		return fault.Wrap(err, fault.NotFound, "%s", no.message)
 	case isRefused && no.status == http.StatusBadRequest && c.SaysLocation():
-		err = fmt.Errorf("%w: if catalogs lie elsewhere here than the file says, write it by `sluice setup export --without-locations`", err)
+		return fmt.Errorf("%w: if catalogs lie elsewhere here than the file says, write it by `sluice setup export --without-locations`", err)
 	}
-	return creds, err
+	return err
 }
 
 // put makes, changes or removes the entity name at path.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [ENGINE…]: engines against a running sluice, by default all, one after the other, each against a serve of its own.
 # DELEGATION says how they come to their files: vended-credentials by default, remote-signing, or none, which is a local folder.
-# They authenticate with client id and secret, and with AUTH=token with an engine token.
+# Keys live for a minute where the engine renews them. They authenticate with client id and secret, and with AUTH=token with an engine token.
 #
 #   pyiceberg  reads and writes as a notebook does
 #   duckdb     SQL, by OAuth2
@@ -94,7 +94,7 @@ refresh() {
 }
 
 flags=(--access-token-lifetime 2m)
-if [ "$engine" = refresh ]; then flags+=(--credential-lifetime 1m); fi
+case $engine in pyiceberg | duckdb) ;; *) flags+=(--credential-lifetime 1m) ;; esac # Java's clients renew their keys
 echo "== $engine, $DELEGATION"
 serve "${flags[@]}"
 if [ "$engine" = connect ]; then default_policy open_append; else default_policy open_full; fi # the sink only appends

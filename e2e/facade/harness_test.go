@@ -160,7 +160,7 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 	s.api.Catalog.Views, s.api.Catalog.Commits = core, core
 	s.api.Catalog.Readable, s.api.Catalog.Metrics, s.api.Catalog.Storage = core, core, core
 	s.api.Governance = governance.Deps{
-		Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin,
+		Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin, Findings: core,
 	}
 	server := httptest.NewServer(api.Router(s.api))
 	t.Cleanup(server.Close)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -74,7 +75,7 @@ func newMatrix(t *testing.T) *matrix {
 	c := m.append(t, "t")
 	m.want(t, 200, m.post(t, tablePath("t"), toJSON(map[string]any{"requirements": c.Requirements, "updates": c.Updates})))
 	m.someToken()
-	m.words = strings.NewReplacer("METADATA", m.load(t, "t").MetadataLocation, "LOCATION", l.warehouse+"/db/elsewhere")
+	m.words = strings.NewReplacer("METADATA", m.load(t, "t").MetadataLocation, "LOCATION", l.warehouse+"/db/elsewhere", "FINDING", m.finding(l))
 	m.want(t, 204, m.do(t, "DELETE", tablePath("gone"), ""))
 	m.redrop()
 
@@ -92,6 +93,21 @@ func newMatrix(t *testing.T) *matrix {
 	m.root("PUT", "/principal-roles/probes/catalog-roles/main", `{"catalogRole":{"name":"probed"}}`, 201)
 	m.probe = l.login(t, access.Credentials(made.Credentials), "")
 	return m
+}
+
+// finding opens a finding about the table and gives its id.
+func (m *matrix) finding(l *lake) string {
+	m.t.Helper()
+	cat, err := l.db.CatalogByName(m.t.Context(), "main")
+	require.NoError(m.t, err)
+	tables, err := l.db.TableStates(m.t.Context(), models.TableFilter{CatalogID: cat.ID})
+	require.NoError(m.t, err)
+	row := tables[slices.IndexFunc(tables, func(s models.TableState) bool { return s.Table.Name == "t" })].Table
+	found := models.Finding{Kind: models.FindingMissingFile, CatalogID: cat.ID, Catalog: "main", TableID: row.ID, TableUUID: row.UUID, Table: "db.t", SubjectKey: "any"}
+	require.NoError(m.t, l.db.RecordFiles(m.t.Context(), activities.FileRecording{Findings: []models.Finding{found}}))
+	rows, err := l.db.Findings(m.t.Context(), models.FindingFilter{TableID: row.ID})
+	require.NoError(m.t, err)
+	return rows[0].ID
 }
 
 // noReconciler has nowhere to start workflows.

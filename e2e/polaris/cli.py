@@ -236,7 +236,7 @@ catalogs:
     type: internal
     storage_type: file
     default_base_location: "{WAREHOUSE}/bi"
-    namespaces: [marts, marts.eu]
+    namespaces: [marts, {{name: marts.eu, default_write_policy: open_append}}]
     roles:
       readers:
         assign_to: [analysts]

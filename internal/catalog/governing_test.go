@@ -36,6 +36,10 @@ func TestTokensOfJobsDoNotGovern(t *testing.T) {
 			_, err := h.SetProtection(ctx, job, "main.db.events", true)
 			return err
 		},
+		"finding": func() error {
+			_, err := h.ResolveFinding(ctx, job, h.finding(t, "events"), "")
+			return err
+		},
 		"undrop": func() error {
 			_, err := h.UndropTable(ctx, job, dropped.ID, nil)
 			return err

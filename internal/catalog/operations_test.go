@@ -137,7 +137,11 @@ func (h *harness) attempts(t *testing.T) map[policy.Operation]func(policy.Caller
 			return err
 		},
 		policy.SetProtection: func(c policy.Caller) error { _, err := h.SetProtection(ctx, c, "main.db.events", false); return err },
-		policy.UndropTable:   func(c policy.Caller) error { _, err := h.UndropTable(ctx, c, dropped.ID, &other); return err },
+		policy.ResolveFinding: func(c policy.Caller) error {
+			_, err := h.ResolveFinding(ctx, c, h.finding(t, "events"), "")
+			return err
+		},
+		policy.UndropTable: func(c policy.Caller) error { _, err := h.UndropTable(ctx, c, dropped.ID, &other); return err },
 		policy.ForgetDroppedTable: func(c policy.Caller) error {
 			return h.ForgetTable(ctx, c, h.drops(t, "forgotten"))
 		},

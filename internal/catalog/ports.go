@@ -18,6 +18,7 @@ type Store interface {
 	ViewStore
 	MetricsStore
 	StorageStore
+	FindingStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 	Catalogs(ctx context.Context) ([]models.Catalog, error)
@@ -169,6 +170,8 @@ type Reports interface {
 	AuditEvents(ctx context.Context, f models.AuditFilter) ([]models.AuditEvent, error)
 	// StorageRecords gives how tables' files were reached, in order of table, token and mode.
 	StorageRecords(ctx context.Context, f models.StorageRecordFilter) ([]models.NamedStorageRecord, error)
+	// Findings gives findings, newest first.
+	Findings(ctx context.Context, f models.FindingFilter) ([]models.Finding, error)
 	// FindTable gives the tables of a uuid; catalogID "" looks in all catalogs.
 	FindTable(ctx context.Context, catalogID, uuid string) ([]models.Table, error)
 }

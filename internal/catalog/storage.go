@@ -41,6 +41,7 @@ type StorageChoice struct {
 	Able  bool          // the catalog lets engines at files in one way or another, if they ask
 	Signs bool          // it signs requests; not said where Mode is Vending, the first that was asked for
 	Life  time.Duration // of keys, where Mode is Vending
+	Store string        // tells apart where the store is and what it is reached with, without saying it
 }
 
 // StorageUse says who wants to reach which table's files, in which way and with what rights. Without a mode nothing is given.

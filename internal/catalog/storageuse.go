@@ -129,13 +129,13 @@ func (s *Service) choose(ctx context.Context, caller policy.Caller, cat models.C
 	return use, err
 }
 
-// Epoch tells answers apart that have different things in them: by who asks, the way in, the rights, and the part of the
-// life of keys. Without a way in it is "".
+// Epoch tells answers apart that have different things in them: by who asks, the way in, the rights, the store, which may
+// have another address or other keys after a restart, and the part of the life of keys. Without a way in it is "".
 func (u StorageUse) Epoch() string {
 	if u.Choice.Mode == NoDelegation {
 		return ""
 	}
-	return fmt.Sprint(u.Caller.PrincipalID, "\x00", u.Choice.Mode, "\x00", u.Access.Rights, "\x00", u.epoch)
+	return fmt.Sprint(u.Caller.PrincipalID, "\x00", u.Choice.Mode, "\x00", u.Access.Rights, "\x00", u.Choice.Store, "\x00", u.epoch)
 }
 
 // OpenStorage gives what an engine needs to reach a table's files; nothing without a way in.

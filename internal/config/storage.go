@@ -50,8 +50,8 @@ func (c *Config) verifyStorage() error {
 	if s.CredentialLifetime < time.Minute {
 		return invalid("credential-lifetime is %s: it must be at least 1m", s.CredentialLifetime)
 	}
-	if net.ParseIP(s.GatewayIP) == nil {
-		return invalid("s3-gateway-ip %q is not an IP address", s.GatewayIP)
+	if ip := net.ParseIP(s.GatewayIP); ip == nil || ip.IsUnspecified() {
+		return invalid("s3-gateway-ip %q is not an IP address that engines can reach: they are told it", s.GatewayIP)
 	}
 	if s.GatewayPort < -1 || s.GatewayPort > 65535 {
 		return invalid("s3-gateway-port is %d: it must be from 0 (any free port) to 65535, or -1 for none", s.GatewayPort)

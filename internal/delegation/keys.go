@@ -2,6 +2,9 @@ package delegation
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"maps"
 	"time"
@@ -64,6 +67,7 @@ func (k *Keys) Choose(ctx context.Context, cat models.Catalog, asked []catalog.D
 	if err != nil {
 		return choice, err
 	}
+	choice.Store = printOf(p)
 	w := ways{vends: k.vends(p)}.allowed(cat)
 	if w.vends && len(asked) > 0 && asked[0] == catalog.Vending {
 		choice.Mode, choice.Able = catalog.Vending, true
@@ -74,6 +78,13 @@ func (k *Keys) Choose(ctx context.Context, cat models.Catalog, asked []catalog.D
 	}
 	choice.Mode, choice.Able, choice.Signs = w.choose(asked), w.vends || w.signs, w.signs
 	return choice, nil
+}
+
+// printOf tells a store and the keys to it from others.
+func printOf(p objects.Profile) string {
+	text, _ := json.Marshal([]any{p.Config, p.Secrets}) // of strings and flags: cannot fail
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // vends tells whether a store gives keys at all.

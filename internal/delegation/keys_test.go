@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -131,7 +132,7 @@ func TestOtherClouds(t *testing.T) {
 	k := keysOf(p, open)
 	choice, err := k.Choose(t.Context(), models.Catalog{}, []catalog.Delegation{catalog.Signing})
 	require.NoError(t, err)
-	require.Equal(t, catalog.StorageChoice{Mode: catalog.Vending, Able: true, Life: 15 * time.Minute}, choice)
+	require.Equal(t, catalog.StorageChoice{Mode: catalog.Vending, Able: true, Life: 15 * time.Minute, Store: choice.Store}, choice)
 	for range 2 {
 		got, err := k.Open(t.Context(), useOf("gs://b/t", catalog.Vending), routes())
 		require.NoError(t, err)
@@ -178,6 +179,22 @@ func TestATableBesideTheStore(t *testing.T) {
 		}
 	}
 	require.Zero(t, calls.Load())
+}
+
+// TestTheStoreIsPartOfTheChoice: after a restart on another port, or with other keys, a client is not told to go on with what
+// it has.
+func TestTheStoreIsPartOfTheChoice(t *testing.T) {
+	for _, asked := range [][]catalog.Delegation{{catalog.Vending}, {catalog.Signing}} {
+		epochs := map[string]bool{}
+		for _, p := range []objects.Profile{s3Profile("http://store.example:1"), s3Profile("http://store.example:2"), s3Profile("http://store.example:2")} {
+			p.Secrets.SecretKey += strconv.Itoa(len(epochs) / 2)
+			choice, err := keysOf(p, nil).Choose(t.Context(), models.Catalog{}, asked)
+			require.NoError(t, err)
+			require.NotContains(t, choice.Store, "secret")
+			epochs[catalog.StorageUse{Choice: choice}.Epoch()] = true
+		}
+		require.Len(t, epochs, 3)
+	}
 }
 
 // TestOtherProviders are not signed for.

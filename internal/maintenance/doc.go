@@ -1,5 +1,6 @@
 // Package maintenance deletes what tables do not need any more: here, the files of a dropped table. It plans from the
-// table's own metadata and never touches a file outside the table's location.
+// table's own metadata and never touches a file outside the table's location. And it looks at the files that tables
+// need, to see whether they are still what they were.
 //
 // It may import internal/metadata, internal/objects, internal/reconcile (which reads manifests) and internal/fault.
 package maintenance

@@ -96,23 +96,27 @@ func (s *Service) asked(ctx context.Context, caller policy.Caller, in Question) 
 	if err := mayAsk(caller, in.Principal, everything, about); err != nil {
 		return q, err
 	}
+	if in.Principal == caller.Principal && caller.Roles != nil {
+		q.by = append([]string{}, caller.RoleNames...)
+	}
 	var err error
-	if in.Principal == caller.Principal {
-		if caller.Roles != nil {
-			q.by = append([]string{}, caller.RoleNames...)
-		}
-		q.who, err = s.store.PrincipalByID(ctx, caller.PrincipalID)
-	} else {
-		q.who, err = s.store.PrincipalByName(ctx, in.Principal)
-	}
-	if fault.Is(err, fault.NotFound) {
-		err = fault.About(fault.NotFound, fault.Principal, noPrincipal, in.Principal)
-	}
-	if err != nil || about == nil {
+	if q.who, err = s.principalAsked(ctx, caller, in.Principal); err != nil || about == nil {
 		return q, err
 	}
 	q.on, err = s.meant(ctx, caller, *about, rest, in.Privilege, everything)
 	return q, err
+}
+
+// principalAsked finds the principal of a question that may be asked.
+func (s *Service) principalAsked(ctx context.Context, caller policy.Caller, name string) (models.Principal, error) {
+	if name == caller.Principal {
+		return s.store.PrincipalByID(ctx, caller.PrincipalID)
+	}
+	p, err := s.store.PrincipalByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.About(fault.NotFound, fault.Principal, noPrincipal, name)
+	}
+	return p, err
 }
 
 // mayAsk refuses questions about others from who administers neither the installation nor the catalog.

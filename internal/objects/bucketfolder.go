@@ -42,6 +42,11 @@ func (b *BucketFolder) file(location string) (string, error) {
 	if loc.key == "" {
 		return b.folder.String(), nil
 	}
+	for segment := range strings.SplitSeq(loc.key, "/") {
+		if segment == ".sluice-s3" || strings.HasPrefix(segment, ".sluice-tmp-") {
+			return "", fault.New(fault.Invalid, "Location %s has the name %s, which the S3 endpoint keeps for itself. Choose another.", loc, segment)
+		}
+	}
 	file, err := Join(b.folder, loc.key)
 	return file.String(), err
 }

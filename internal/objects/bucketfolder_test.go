@@ -47,6 +47,9 @@ func TestBucketFolderSpeaksOfTheBucket(t *testing.T) {
 		_, err := s.Stat(ctx, outside)
 		assert.Contains(t, []fault.Code{fault.Forbidden, fault.Invalid}, fault.CodeOf(err), outside)
 	}
+	for _, own := range []string{"s3://lake/.sluice-s3/x", "s3://lake/a/.sluice-tmp-1"} {
+		assert.Equal(t, fault.Invalid, fault.CodeOf(s.CreateFile(ctx, own, nil)), "a name of the endpoint's own: %s", own)
+	}
 	info, err := s.Stat(ctx, "s3://lake/a/b")
 	require.NoError(t, err)
 	assert.Equal(t, "s3://lake/a/b", info.Location)

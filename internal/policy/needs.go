@@ -195,7 +195,7 @@ func governanceNeeds(op Operation) (needs, bool) {
 		return on(Object, models.TableReadProperties), true
 	case ReadAudit:
 		return on(Object, models.AuditRead), true
-	case SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ExplainAccessInCatalog:
+	case SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding, ExplainAccessInCatalog:
 		return on(Object, models.CatalogManageAccess), true
 	case ListDroppedTables:
 		return on(Object, models.TableList), true

@@ -77,6 +77,7 @@ const (
 	SetDefaultWritePolicy     Operation = "SET_DEFAULT_WRITE_POLICY" // of a catalog or a namespace
 	SetClassification         Operation = "SET_CLASSIFICATION"
 	SetProtection             Operation = "SET_PROTECTION"
+	ResolveFinding            Operation = "RESOLVE_FINDING"
 	ListDroppedTables         Operation = "LIST_DROPPED_TABLES"
 	UndropTable               Operation = "UNDROP_TABLE"
 	ForgetDroppedTable        Operation = "FORGET_DROPPED_TABLE"
@@ -148,7 +149,7 @@ func Operations() []Operation {
 		RemoveTableSnapshots, RemoveTableSnapshotRef, SetTableLocation, SetTableProperties, RemoveTableProperties,
 		SetTableStatistics, RemoveTableStatistics, ChangeTableStructure,
 		CommitAsSteward, ReconcileTable, ReadTableState, ListTableStates, ListCommits, ListMetricsReports, ListAllCommits,
-		ListAllMetricsReports, ReadAudit, ReadAllAudit, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection,
+		ListAllMetricsReports, ReadAudit, ReadAllAudit, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding,
 		ListDroppedTables, UndropTable, ForgetDroppedTable, RegisterDroppedTable,
 		MintTokenForOther, ListTokensOfOthers, RevokeTokenOfOther, ExplainAccess, ExplainAccessInCatalog,
 		ListCatalogs, CreateCatalog, GetCatalog, UpdateCatalog, UpdateCatalogStorage, DeleteCatalog,

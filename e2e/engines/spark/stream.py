@@ -1,5 +1,5 @@
 """A streaming query that writes what a rate source counts: stream.py TABLE ROWS. It goes on from its checkpoint, and ends when the
-table holds ROWS rows; restart.py kills it before that."""
+table holds ROWS rows more; restart.py kills it before that."""
 import os
 import sys
 import time
@@ -8,6 +8,7 @@ from session import WORK, session
 
 table, rows = sys.argv[1], int(sys.argv[2])
 spark = session("stream")
+rows += spark.table(table).count()
 query = (spark.readStream.format("rate").option("rowsPerSecond", 50).load().select("value", "timestamp").writeStream.format("iceberg")
          .outputMode("append").option("checkpointLocation", os.path.join(WORK, "checkpoint-stream"))
          .trigger(processingTime="2 seconds").toTable(table))

@@ -25,6 +25,19 @@ type call struct {
 
 // read understands a request.
 func read(p Profile, r Request) (call, error) {
+	c, err := begin(p, r)
+	if err != nil {
+		return c, err
+	}
+	if err := c.readWhat(r.Body); err != nil {
+		return c, err
+	}
+	c.sha256, err = payload(c, r.Body)
+	return c, err
+}
+
+// begin understands what a request does and to which object, and not yet its body.
+func begin(p Profile, r Request) (call, error) {
 	c := call{method: r.Method}
 	var err error
 	if c.region, err = region(p, r); err != nil {
@@ -45,11 +58,7 @@ func read(p Profile, r Request) (call, error) {
 	if c.op = classify(c); c.op == unknown {
 		return c, fault.New(fault.Forbidden, "Requests like this are not signed: %s. Sluice signs those that read, write, list and delete a table's files.", c.shown())
 	}
-	if err := c.readWhat(r.Body); err != nil {
-		return c, err
-	}
-	c.sha256, err = payload(c, r.Body)
-	return c, err
+	return c, nil
 }
 
 // readWhat reads what the request names beside its URI's path.

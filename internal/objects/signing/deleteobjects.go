@@ -22,13 +22,27 @@ var errDeleteBody = errors.New("not a plain list of keys")
 // deleted gives the objects that the body of DeleteObjects names. It is read more strictly than stores read it, so that
 // there is nothing in it that one reader sees and another does not.
 func deleted(bucket, body string) ([]objects.Location, error) {
+	return someDeleted(bucket, body, maxDeleteKeys)
+}
+
+// firstDeleted gives the first of them. What follows is not looked at.
+func firstDeleted(bucket, body string) (objects.Location, error) {
+	at, err := someDeleted(bucket, body, 1)
+	if err != nil {
+		return objects.Location{}, err
+	}
+	return at[0], nil
+}
+
+// someDeleted gives all objects or, if most is less than there may be, the first of them.
+func someDeleted(bucket, body string, most int) ([]objects.Location, error) {
 	if body == "" {
 		return nil, fault.New(fault.Invalid, "A request that deletes many objects is signed with its body alone, which names them. Send body in the request to sign it, or delete objects one by one.")
 	}
 	if len(body) > maxDeleteBody {
 		return nil, fault.New(fault.Invalid, "The list of objects to delete is longer than %d bytes.", maxDeleteBody)
 	}
-	keys, err := deleteKeys(body)
+	keys, err := deleteKeys(body, most)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The list of objects to delete is not valid. Send <Delete> with an <Object> of one <Key> for each, at most %d, and without versions.", maxDeleteKeys)
 	}
@@ -50,8 +64,8 @@ type deleteReader struct {
 	done bool            // the outermost element is closed
 }
 
-// deleteKeys gives the keys of a body.
-func deleteKeys(body string) ([]string, error) {
+// deleteKeys gives the keys of a body; after most of them, if that is less than there may be, it reads no more.
+func deleteKeys(body string, most int) ([]string, error) {
 	d := xml.NewDecoder(strings.NewReader(body))
 	r := deleteReader{}
 	for {
@@ -64,6 +78,9 @@ func deleteKeys(body string) ([]string, error) {
 		}
 		if err := r.take(token); err != nil {
 			return nil, err
+		}
+		if len(r.keys) == most && most < maxDeleteKeys {
+			return r.keys, nil
 		}
 	}
 	if !r.done || len(r.keys) == 0 {

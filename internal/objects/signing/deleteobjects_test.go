@@ -58,7 +58,7 @@ func TestDeleteBodies(t *testing.T) {
 		"not XML":                {`{"Objects":[{"Key":"a"}]}`, nil},
 		"too many":               {many(1001), nil},
 	} {
-		keys, err := deleteKeys(c.body)
+		keys, err := deleteKeys(c.body, maxDeleteKeys)
 		if c.keys == nil {
 			assert.Error(t, err, name)
 			_, err = deleted("lake", c.body)
@@ -68,7 +68,7 @@ func TestDeleteBodies(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, c.keys, keys, name)
 	}
-	keys, err := deleteKeys(many(1000))
+	keys, err := deleteKeys(many(1000), maxDeleteKeys)
 	require.NoError(t, err)
 	assert.Len(t, keys, 1000)
 	_, err = deleted("lake", "<Delete>"+object("a/../b")+"</Delete>")
@@ -98,4 +98,17 @@ func TestDeletesAreSignedOverTheirBody(t *testing.T) {
 		assert.Contains(t, signed.Headers["Authorization"][0], "content-md5;host;x-amz-checksum-crc32;x-amz-content-sha256;x-amz-date")
 		assert.False(t, signed.Cacheable)
 	}
+}
+
+// TestLocatingALongDelete reads no more of the body than its first key; signing reads it all.
+func TestLocatingALongDelete(t *testing.T) {
+	r := request("POST", "/lake?delete")
+	r.Body = "<Delete><Object><Key>wh/ns/t1/a</Key></Object><Object><Key>" + strings.Repeat("&#x61;", 300_000) + "<broken"
+	at, err := Locate(profile(), r)
+	require.NoError(t, err)
+	require.Equal(t, "s3://lake/wh/ns/t1/a", at)
+	allocated := testing.AllocsPerRun(10, func() { _, _ = Locate(profile(), r) })
+	require.Less(t, allocated, 1_000.0)
+	_, err = newSigner().Sign(profile(), t1(full()), r)
+	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
 }

@@ -14,6 +14,10 @@ const (
 	maxHeaders     = 64
 	maxHeaderBytes = 16 << 10
 
+	// nameCharacters are those of the names of headers that are signed. A name with others, such as a colon or a line's end,
+	// could make what is signed fit another request.
+	nameCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+
 	copySourceHeader = "x-amz-copy-source"
 	contentHeader    = "x-amz-content-sha256"
 	ifMatchHeader    = "if-match"
@@ -49,6 +53,9 @@ func readHeaders(in map[string][]string, host string) (headers, error) {
 		}
 		if !signed(name) {
 			continue
+		}
+		if strings.Trim(name, nameCharacters) != "" {
+			return nil, fault.New(fault.Invalid, "The name of the request's header %q is not valid.", shownName(name))
 		}
 		if len(values) != 1 || strings.ContainsAny(values[0], "\r\n\x00") || kept.has(name) {
 			return nil, fault.New(fault.Invalid, "The request's header %s must come once, with one value on one line.", shownName(name))

@@ -160,6 +160,18 @@ func TestUnknownRequestsAreNotSigned(t *testing.T) {
 	}
 }
 
+// TestHeaderNamesAreNames: what is signed is a text, in which a name could pass for more than one.
+func TestHeaderNamesAreNames(t *testing.T) {
+	for _, name := range []string{
+		"x-amz-meta-a:b\nx-amz-copy-source", "x-amz-meta-a\r\nHost", "x-amz-meta-a;x-amz-acl", "x-amz-meta-a b", "x-amz-meta-a\x00", "x-amz-meta-é",
+	} {
+		_, err := newSigner().Sign(profile(), t1(full()), request("PUT", "/lake/wh/ns/t1/f", name, "1"))
+		assert.True(t, fault.Is(err, fault.Invalid), "%q: %v", name, err)
+	}
+	_, err := newSigner().Sign(profile(), t1(full()), request("PUT", "/lake/wh/ns/t1/f", "X-Amz-Meta-a_b.c", "1"))
+	assert.NoError(t, err)
+}
+
 func TestRequestsGoToTheStoreOfTheProfile(t *testing.T) {
 	plain := models.StorageConfig{Type: models.S3Storage, Endpoint: "https://Store.example", PathStyleAccess: true}
 	virtual := models.StorageConfig{Type: models.S3Storage, Endpoint: "https://store.example:9443"}

@@ -63,17 +63,22 @@ func (s *Signer) Sign(p Profile, access models.StorageAccess, r Request) (Signed
 }
 
 // Locate gives the location that the request is about, such as s3://bucket/key: of its object, the prefix that it lists,
-// or the first of the objects that it deletes; the bucket's where it names no more. Errors are those of Sign.
+// or the first of the objects that it deletes; the bucket's where it names no more. Errors are those of Sign. It may be asked
+// of one request for many stores: what it does not need of a long body it leaves to Sign.
 func Locate(p Profile, r Request) (string, error) {
-	c, err := read(p, r)
+	c, err := begin(p, r)
 	if err != nil {
 		return "", err
 	}
+	at := c.at
 	switch c.op {
 	case deleteObjects:
-		return c.deletes[0].String(), nil
+		at, err = firstDeleted(c.to.bucket, r.Body)
 	case listObjects:
-		return c.list.String(), nil
+		at, err = c.listed()
 	}
-	return c.at.String(), nil
+	if err != nil {
+		return "", err
+	}
+	return at.String(), nil
 }

@@ -63,6 +63,11 @@ func (all areas) relate() {
 	}
 }
 
+// hold tells whether one of the characters is in a key.
+func (all areas) hold(characters string) bool {
+	return slices.ContainsFunc(all, func(a area) bool { return strings.ContainsAny(a.at.Key(), characters) })
+}
+
 // roots gives the areas that lie in no other.
 func (all areas) roots() areas {
 	return slices.DeleteFunc(slices.Clone(all), func(a area) bool { return a.parent >= 0 })

@@ -65,6 +65,9 @@ func SessionPolicy(c models.StorageConfig, access models.StorageAccess) (string,
 	if len(all) == 0 {
 		return "", fault.New(fault.Unprocessable, "Table %s has no location in an S3 store, so that there are no keys to give for it.", access.Table)
 	}
+	if !amazon(c) && all.hold("*?$") {
+		return "", fault.New(fault.Unprocessable, "The locations of table %s have a *, ? or $, which only Amazon's session policies can say. Use remote signing, or other locations.", access.Table)
+	}
 	arn := "arn:" + partition(c) + ":s3:::"
 	doc := document{Version: "2012-10-17", Statement: onObjects(all, access.Rights, arn)}
 	if hidden, inner := all.hidden(); hidden != nil {
@@ -141,7 +144,7 @@ func below(at objects.Location) string {
 	return literal(at.Key()) + "/*"
 }
 
-// literal makes a pattern that only the key itself matches.
+// literal makes a pattern that only the key itself matches, by Amazon's escapes. Other stores take those for other keys.
 func literal(key string) string {
 	if !strings.ContainsAny(key, "*?$") {
 		return key

@@ -116,3 +116,16 @@ func TestPoliciesFitOrAreRefused(t *testing.T) {
 	_, err = SessionPolicy(models.StorageConfig{}, models.StorageAccess{Table: "t", Rights: full(), Areas: []models.StorageArea{{Prefix: "file:///t"}}})
 	assert.True(t, fault.Is(err, fault.Unprocessable))
 }
+
+// TestWildcardsInLocations: a store that does not know Amazon's escapes would take them for other keys, a neighbour's or none.
+func TestWildcardsInLocations(t *testing.T) {
+	for _, key := range []string{"a*", "a$b", "${aws:username}"} {
+		access := models.StorageAccess{Table: "t", Rights: reader(), Areas: []models.StorageArea{{Prefix: "s3://lake/" + key}}}
+		_, err := SessionPolicy(models.StorageConfig{Endpoint: "http://store.example"}, access)
+		assert.True(t, fault.Is(err, fault.Unprocessable), "%s: %v", key, err)
+		for _, endpoint := range []string{"", "https://s3.eu-west-1.amazonaws.com"} {
+			_, err = SessionPolicy(models.StorageConfig{Endpoint: endpoint}, access)
+			assert.NoError(t, err, key)
+		}
+	}
+}

@@ -42,6 +42,8 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"staged creates", stagedCases()},
 		{"storage secrets", storageSecretCases()},
 		{"storage records", storageRecordCases()},
+		{"findings", findingCases()},
+		{"files", fileCases()},
 		{"idempotency", idempotencyCases()},
 		{"concurrency", concurrencyCases()},
 	}

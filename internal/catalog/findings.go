@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
+)
+
+// FindingStore resolves findings. Absent ones are fault.NotFound.
+type FindingStore interface {
+	Finding(ctx context.Context, id string) (models.Finding, error)
+	// ResolveFinding closes a finding with its event, and makes what it is about what is right from now on. The event says
+	// who did it; the rest of it is the finding's. One that is resolved stays as it is.
+	ResolveFinding(ctx context.Context, id, note string, event models.AuditEvent) (models.Finding, error)
+}
+
+// Findings gives findings, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages. It
+// is for whoever may see the ledger.
+func (s *Service) Findings(ctx context.Context, caller policy.Caller, ref string, f models.FindingFilter) ([]models.Finding, error) {
+	if ref == "" {
+		if err := s.everywhere(caller, policy.ListCommits, policy.ListAllCommits, &f.CatalogID); err != nil {
+			return nil, err
+		}
+		return s.reports.Findings(ctx, f)
+	}
+	at, row, err := s.byRef(ctx, caller, policy.ListCommits, ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := caller.Require(policy.ListCommits, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
+		return nil, err
+	}
+	f.TableID = row.ID
+	return s.reports.Findings(ctx, f)
+}
+
+// ResolveFinding says that somebody has looked at a finding and that things are right as they are: a changed file is
+// held against what it is now from then on, a missing one is watched no more. It needs CATALOG_MANAGE_ACCESS on the table, or
+// on its catalog when it is gone.
+func (s *Service) ResolveFinding(ctx context.Context, caller policy.Caller, id, note string) (models.Finding, error) {
+	if err := refuseGoverning(caller, "resolve a finding"); err != nil {
+		return models.Finding{}, err
+	}
+	finding, err := s.store.Finding(ctx, id)
+	if err != nil {
+		return models.Finding{}, err
+	}
+	absent := fault.New(fault.NotFound, "There is no finding with the id %q.", id)
+	if caller.CatalogID != "" && caller.CatalogID != finding.CatalogID {
+		return models.Finding{}, fault.Conceal(absent.Subject, "The token does not open the catalog of the finding.", "%s", absent.Message)
+	}
+	path, err := s.pathOfFinding(ctx, finding)
+	if err != nil {
+		return models.Finding{}, err
+	}
+	table := fmt.Sprintf("table %s.%s", finding.Catalog, finding.Table)
+	if !caller.May(policy.TableExists, path) && !caller.Reaches(policy.ResolveFinding, path) {
+		return models.Finding{}, concealed(absent, caller, policy.TableExists, table)
+	}
+	if err := caller.Require(policy.ResolveFinding, policy.Object, path, table); err != nil {
+		return models.Finding{}, err
+	}
+	return s.store.ResolveFinding(ctx, id, note, s.event(caller, models.AuditFindingResolved, models.Catalog{Name: finding.Catalog}, nil))
+}
+
+// pathOfFinding is where its table is, or its catalog when that is gone.
+func (s *Service) pathOfFinding(ctx context.Context, f models.Finding) (policy.Path, error) {
+	state, err := s.reports.TableState(ctx, f.TableID)
+	if fault.Is(err, fault.NotFound) {
+		return policy.Path{CatalogID: f.CatalogID}, nil
+	}
+	if err != nil {
+		return policy.Path{}, err
+	}
+	path, err := s.pathOf(ctx, state)
+	path.TableID = f.TableID
+	return path, err
+}
