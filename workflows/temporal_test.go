@@ -268,6 +268,10 @@ func schedules(t *testing.T, e *cluster) {
 		require.False(t, d.Schedule.Policy.PauseOnFailure)
 		require.NotZero(t, d.Schedule.Spec.Jitter)
 	}
+	files, err := e.client.ScheduleClient().GetHandle(t.Context(), workflows.CheckFilesScheduleID).Describe(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, files.Schedule.Spec.Intervals[0].Every, "files are checked every hour unless it is said otherwise")
+	require.Equal(t, enums.SCHEDULE_OVERLAP_POLICY_SKIP, files.Schedule.Policy.Overlap)
 	require.NoError(t, handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "by an operator"}))
 	require.NoError(t, workflows.EnsureSchedules(t.Context(), e.client, workflows.ScheduleOptions{}))
 	d, err := handle.Describe(t.Context())

@@ -16,6 +16,9 @@ const (
 	byItself = "sluice"
 	// longestSubject is the most of a subject that is kept, in bytes: its key tells it apart.
 	longestSubject = 4096
+	// mostOpen is how many findings of a kind may be open of one table. A commit may name any number of files that are not
+	// there, and each would be an event.
+	mostOpen = 1000
 )
 
 // isOpen is the predicate of the index findings_open.
@@ -121,8 +124,10 @@ func (s *Store) close(tx *gorm.DB, f *models.Finding, by, note string) error {
 // openFindings opens findings with their events, and refreshes those that are open; it gives how many it opened.
 func (s *Store) openFindings(tx *gorm.DB, findings []models.Finding) (int, error) {
 	var events []models.AuditEvent
+	room := map[string]int64{} // by table and kind
 	for _, f := range findings {
 		row := s.findingRow(f)
+		of := row.TableID + string(row.Kind)
 		refreshed := tx.Model(&models.Finding{}).
 			Where("table_id = ? AND subject_key = ? AND kind = ? AND "+isOpen, row.TableID, row.SubjectKey, row.Kind).
 			UpdateColumns(map[string]any{
@@ -134,6 +139,18 @@ func (s *Store) openFindings(tx *gorm.DB, findings []models.Finding) (int, error
 		if refreshed.RowsAffected > 0 {
 			continue
 		}
+		if _, known := room[of]; !known {
+			var open int64
+			err := tx.Model(&models.Finding{}).Where("table_id = ? AND kind = ? AND "+isOpen, row.TableID, row.Kind).Count(&open).Error
+			if err != nil {
+				return 0, err
+			}
+			room[of] = mostOpen - open
+		}
+		if room[of] <= 0 {
+			continue // there is enough to look at; a later check opens it
+		}
+		room[of]--
 		id, err := uuid.NewV7()
 		if err != nil {
 			return 0, err
@@ -157,6 +174,7 @@ func (s *Store) findingRow(f models.Finding) models.Finding {
 	for _, text := range []*string{&f.Catalog, &f.Table, &f.Principal} {
 		*text = clean(*text)
 	}
+	f.Evidence = boundDetails(f.Evidence)
 	f.Subject = cutText(clean(f.Subject), longestSubject)
 	return f
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ func findingCases() map[string]func(*testing.T, *fixture) {
 		"open ones are counted by kind":                findingsCount,
 		"somebody resolves one, once":                  findingsResolve,
 		"what a client sent cannot break them":         findingsClean,
+		"of one kind and table there are not too many": findingsBound,
 	}
 }
 
@@ -142,4 +144,20 @@ func findingsClean(t *testing.T, f *fixture) {
 	found := f.findings(t, models.FindingFilter{})
 	require.Len(t, found, 1)
 	assert.Less(t, len(found[0].Subject), 5000)
+}
+
+func findingsBound(t *testing.T, f *fixture) {
+	row, other := f.table(t, "orders"), f.table(t, "other")
+	var many []models.Finding
+	for n := range 1050 {
+		many = append(many, f.newFinding(row, models.FindingMissingFile, strconv.Itoa(n)))
+	}
+	many = append(many, f.newFinding(other, models.FindingMissingFile, "a"), f.newFinding(row, models.FindingFileChanged, "a"))
+	for range 2 {
+		f.open(t, many...)
+		open := true
+		assert.Len(t, f.findings(t, models.FindingFilter{TableID: row.ID, Kind: models.FindingMissingFile, Open: &open}), 1000)
+		assert.Len(t, f.findings(t, models.FindingFilter{Open: &open}), 1002)
+	}
+	assert.Len(t, f.audit(t, models.AuditFindingOpened), 1002)
 }
