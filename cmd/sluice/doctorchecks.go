@@ -68,7 +68,7 @@ func (c *cli) folderDiagnoses(url string, files openable) []diagnosis {
 			return checkDatabase(ctx, url, "start `sluice serve`, which brings it up to date")
 		})},
 		{"warehouse", withDatabase(func(ctx context.Context) finding { return checkWarehouses(ctx, files) })},
-		{"catalogs", withDatabase(func(ctx context.Context) finding { return checkCatalogs(ctx, url, files.roots) })},
+		{"catalogs", withDatabase(func(ctx context.Context) finding { return checkCatalogs(ctx, c.cfg, url, files.roots) })},
 	}
 }
 
@@ -97,7 +97,7 @@ func (c *cli) externalDiagnoses() []diagnosis {
 		{"database", func(ctx context.Context) finding { return checkDatabase(ctx, url, "run `sluice migrate`") }},
 		{"database clock", func(ctx context.Context) finding { return checkDatabaseClock(ctx, url) }},
 		{"warehouse", func(ctx context.Context) finding { return checkWarehouses(ctx, configuredStore(c.cfg)) }},
-		{"catalogs", func(ctx context.Context) finding { return checkCatalogs(ctx, url, warehouses(c.cfg)) }},
+		{"catalogs", func(ctx context.Context) finding { return checkCatalogs(ctx, c.cfg, url, warehouses(c.cfg)) }},
 	}
 	options, err := externalTemporal(c.cfg.Temporal, c.logger())
 	if err != nil {
@@ -247,13 +247,13 @@ func checkWarehouses(ctx context.Context, o openable) finding {
 }
 
 // checkCatalogs tells whether the tables of each catalog lie where files may be.
-func checkCatalogs(ctx context.Context, url string, roots []string) finding {
+func checkCatalogs(ctx context.Context, cfg *config.Config, url string, roots []string) finding {
 	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: 1})
 	if err != nil {
 		return broken("catalogs cannot be looked up", "see the check of database")
 	}
 	defer func() { _ = st.Close() }()
-	strays, err := misplacedCatalogs(ctx, st, roots)
+	strays, err := misplacedCatalogs(ctx, st, roots, cfg.Storage.AllowOther)
 	switch {
 	case err != nil:
 		return broken("catalogs cannot be looked up", "see the check of database")

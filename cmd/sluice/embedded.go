@@ -118,11 +118,11 @@ func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, 
 	if err != nil {
 		return nil, err
 	}
-	if e.root, err = b.ensureRoot(ctx, e.folder, roots); err != nil {
+	if e.root, err = b.ensureRoot(ctx, e.folder, w.founding); err != nil {
 		return nil, err
 	}
 	e.roots = roots
-	e.strays, err = misplacedCatalogs(ctx, b.store, roots)
+	e.strays, err = misplacedCatalogs(ctx, b.store, roots, cfg.Storage.AllowOther)
 	for _, stray := range e.strays {
 		e.log.Warn(stray.detail(roots), "remedy", stray.remedy())
 	}

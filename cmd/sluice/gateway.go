@@ -56,7 +56,8 @@ func (e *embedded) localWarehouse(ctx context.Context, cfg *config.Config) (ware
 		return warehouse{}, err
 	}
 	e.file.S3Endpoint = gateway.Endpoint()
-	return warehouse{roots: roots, files: files, installation: objects.Installation{
+	// The first catalog names nothing of where the folder is, so that the folder can be moved.
+	return warehouse{roots: roots, founding: roots[:1], files: files, installation: objects.Installation{
 		Config: objects.Config{Roots: roots, S3: objects.S3Config{
 			Endpoint: gateway.Endpoint(), Region: gateway.Region(), PathStyle: true, AccessKey: keys.AccessKey, SecretKey: keys.SecretKey,
 		}},

@@ -13,15 +13,16 @@ import (
 // absolute, so none of its tables can be used.
 type misplaced struct{ name, location string }
 
-// misplacedCatalogs compares where catalogs lie with the roots that files may be in.
-func misplacedCatalogs(ctx context.Context, st *store.Store, roots []string) ([]misplaced, error) {
+// misplacedCatalogs compares where catalogs lie with the roots that files may be in. With other, catalogs in object stores may
+// lie elsewhere; whether those can be reached is for `sluice storage validate` to say.
+func misplacedCatalogs(ctx context.Context, st *store.Store, roots []string, other bool) ([]misplaced, error) {
 	catalogs, err := st.Catalogs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []misplaced
 	for _, cat := range catalogs {
-		inside := false
+		inside := other && !strings.HasPrefix(cat.BaseLocation, "file:")
 		for _, root := range roots {
 			inside = inside || objects.WithinStrings(root, cat.BaseLocation)
 		}

@@ -227,6 +227,29 @@ func TestAMovedFolderIsSaid(t *testing.T) {
 	p.stopServe()
 }
 
+// The default warehouse goes with the folder: its tables are named by the bucket.
+func TestAMovedFolderWorks(t *testing.T) {
+	t.Parallel()
+	old := filepath.Join(t.TempDir(), "data")
+	p, b := startServe(t, old)
+	catalogs := func(b bootstrapFile) string { return b.CatalogURI + "/v1/" + b.Catalog + "/namespaces" }
+	code, body := send(t, http.MethodPost, catalogs(b), b.Token, `{"namespace":["ns"]}`)
+	require.Equal(t, http.StatusOK, code, body)
+	table := `{"name":"t","schema":{"type":"struct","fields":[{"id":1,"name":"id","required":false,"type":"long"}]}}`
+	code, body = send(t, http.MethodPost, catalogs(b)+"/ns/tables", b.Token, table)
+	require.Equal(t, http.StatusOK, code, body)
+	p.stopServe()
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Rename(old, moved))
+	p, b = startServe(t, moved)
+	assert.NotContains(t, p.out.String(), "cannot be used")
+	code, body = get(t, catalogs(b)+"/ns/tables/t", b.Token)
+	assert.Equal(t, http.StatusOK, code, body)
+	code, out, errOut := command(nil, "storage", "validate", "main", "--data", moved)
+	assert.Equal(t, exitOK, code, "%s\n%s", out, errOut)
+	p.stopServe()
+}
+
 func TestResetRemovesWhatAKilledServeLeft(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

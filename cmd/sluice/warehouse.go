@@ -22,7 +22,8 @@ const storagePurpose = "storage"
 
 // warehouse is where tables lie and how they are reached.
 type warehouse struct {
-	roots        []string // as URIs; the first catalog lies in the first
+	roots        []string // as URIs
+	founding     []string // those of the first catalog of a fresh installation, which lies in the first of them
 	files        *objects.Router
 	installation objects.Installation
 }
@@ -31,6 +32,7 @@ type warehouse struct {
 func configuredWarehouse(ctx context.Context, cfg *config.Config) (warehouse, error) {
 	s := cfg.Storage
 	w := warehouse{roots: warehouses(cfg)}
+	w.founding = w.roots
 	w.installation = objects.Installation{
 		Config: objectsConfig(cfg, w.roots), OtherStorage: s.AllowOther,
 		Storage: models.StorageConfig{
