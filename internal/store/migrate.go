@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -36,15 +37,45 @@ func Migrate(ctx context.Context, s *Store) error {
 	if err != nil {
 		return err
 	}
-	if _, err = provider.Up(ctx); err == nil {
-		return nil
-	}
-	// Another process on the same SQLite file may have been first.
-	if now, _, checkErr := s.SchemaVersion(ctx); checkErr == nil && now >= want {
+	if err = s.up(ctx, provider, want); err == nil {
 		return nil
 	}
 	return fault.Wrap(translate(ctx, err), fault.Unavailable,
 		"The database schema could not be migrated: the log has the reason; the failed version was rolled back.")
+}
+
+const (
+	// migrateTries bounds how often a migration that failed is tried while nobody else gets on with it either.
+	migrateTries = 20
+	migratePause = 50 * time.Millisecond
+)
+
+// up applies what is missing. On SQLite nothing keeps two processes from doing so at once: who comes second to a version
+// fails there, and goes on from where the other has come to.
+func (s *Store) up(ctx context.Context, provider *goose.Provider, want int64) error {
+	last := int64(-1)
+	for tries := 0; ; tries++ {
+		_, err := provider.Up(ctx)
+		if err == nil || s.dialect != goose.DialectSQLite3 {
+			return err
+		}
+		now, _, checkErr := s.SchemaVersion(ctx)
+		switch {
+		case checkErr != nil:
+			return err
+		case now >= want:
+			return nil
+		case now > last:
+			last, tries = now, 0
+		case tries >= migrateTries:
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(migratePause):
+		}
+	}
 }
 
 // SchemaVersion gives the version the database has, 0 before the first migration, and the one this build needs.
