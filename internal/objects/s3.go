@@ -37,7 +37,7 @@ func (s *S3Store) begin(ctx context.Context, location string) (Location, context
 	if !loc.IsS3() {
 		return Location{}, nil, nil, fault.New(fault.Forbidden, "Location %s is not in the object store. Use one such as s3://bucket/path.", loc)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s3CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 	return loc, ctx, cancel, nil
 }
 
@@ -79,7 +79,7 @@ func (s *S3Store) ReadFileUpTo(ctx context.Context, location string, limit int64
 		if err == nil {
 			return data, nil
 		}
-		if ctx.Err() != nil || attempt == s3Attempts {
+		if ctx.Err() != nil || attempt == Attempts {
 			return nil, s3Fault(ctx, loc, err)
 		}
 	}

@@ -15,12 +15,7 @@ const (
 	amazonEndpoint = "https://s3.amazonaws.com" // minio-go finds the region's own from it
 	defaultRegion  = "us-east-1"
 
-	s3Attempts       = 4                // of one request, with some 0.2 to 1 s between them
-	s3DialTimeout    = 5 * time.Second  // to connect
-	s3HeaderTimeout  = 20 * time.Second // from the request's last byte to the answer's first
-	s3CallTimeout    = 60 * time.Second // of one call of the Store, attempts included
-	s3IdlePerHost    = 64               // connections kept for the next request
-	s3ConflictRounds = 6                // of a create that another one's outcome is awaited for
+	s3ConflictRounds = 6 // of a create that another one's outcome is awaited for
 )
 
 // newS3Client checks the configuration and makes the client. It asks the network nothing.
@@ -34,9 +29,9 @@ func newS3Client(c S3Config) (*minio.Client, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The connection to the object store cannot be set up: check the TLS certificates of this machine.")
 	}
-	transport.DialContext = (&net.Dialer{Timeout: s3DialTimeout, KeepAlive: 30 * time.Second}).DialContext
-	transport.ResponseHeaderTimeout = s3HeaderTimeout
-	transport.MaxIdleConnsPerHost = s3IdlePerHost
+	transport.DialContext = (&net.Dialer{Timeout: DialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	transport.ResponseHeaderTimeout = HeaderTimeout
+	transport.MaxIdleConnsPerHost = IdlePerHost
 	creds, err := s3Credentials(c)
 	if err != nil {
 		return nil, err
@@ -55,7 +50,7 @@ func newS3Client(c S3Config) (*minio.Client, error) {
 		Transport:    CountingTransport{Next: transport},
 		Region:       region,
 		BucketLookup: lookup,
-		MaxRetries:   s3Attempts,
+		MaxRetries:   Attempts,
 		// TrailingHeaders stays off: not every compatible store reads them.
 	})
 	if err != nil {

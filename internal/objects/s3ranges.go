@@ -13,7 +13,7 @@ import (
 // breaks off is asked for again.
 func (s *S3Store) ranges(ctx context.Context, loc Location, etag string) func(p []byte, off int64) error {
 	return func(p []byte, off int64) error {
-		ctx, cancel := context.WithTimeout(ctx, s3CallTimeout)
+		ctx, cancel := context.WithTimeout(ctx, CallTimeout)
 		defer cancel()
 		opts := minio.GetObjectOptions{}
 		if err := opts.SetRange(off, off+int64(len(p))-1); err != nil {
@@ -24,26 +24,19 @@ func (s *S3Store) ranges(ctx context.Context, loc Location, etag string) func(p 
 				return s3Fault(ctx, loc, err)
 			}
 		}
-		for attempt := 1; ; attempt++ {
+		return Fill(ctx, p, func() (io.ReadCloser, error) {
 			body, info, _, err := s.core.GetObject(ctx, loc.Bucket(), loc.Key(), opts)
 			if conditionFailed(err) {
-				return Replaced(loc, err)
+				return nil, Replaced(loc, err)
 			}
 			if err != nil {
-				return s3Fault(ctx, loc, err)
+				return nil, s3Fault(ctx, loc, err)
 			}
 			if info.Size != int64(len(p)) {
 				discard(body)
-				return fault.New(fault.Unavailable, "The object store gave %d bytes of %s where %d were asked for. It must support ranged reads.", info.Size, loc, len(p))
+				return nil, fault.New(fault.Unavailable, "The object store gave %d bytes of %s where %d were asked for. It must support ranged reads.", info.Size, loc, len(p))
 			}
-			_, err = io.ReadFull(body, p)
-			discard(body)
-			if err == nil {
-				return nil
-			}
-			if ctx.Err() != nil || attempt == s3Attempts {
-				return s3Fault(ctx, loc, err)
-			}
-		}
+			return body, nil
+		}, func(err error) error { return s3Fault(ctx, loc, err) })
 	}
 }

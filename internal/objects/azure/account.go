@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -14,14 +13,6 @@ import (
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/objects"
-)
-
-const (
-	attempts      = 4                // of one request, with some 0.2 to 2 s between them
-	dialTimeout   = 5 * time.Second  // to connect
-	headerTimeout = 20 * time.Second // from the request's last byte to the answer's first
-	callTimeout   = 60 * time.Second // of one call of the Store, attempts included
-	idlePerHost   = 64               // connections kept for the next request
 )
 
 // account is one storage account and what opens it.
@@ -48,7 +39,7 @@ func newAccount(c Config, root objects.Location, transport http.RoundTripper) (*
 	}
 	client := azcore.ClientOptions{
 		Transport: &http.Client{Transport: objects.CountingTransport{Next: transport}},
-		Retry:     policy.RetryOptions{MaxRetries: attempts - 1, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second},
+		Retry:     policy.RetryOptions{MaxRetries: objects.Attempts - 1, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 2 * time.Second},
 	}
 	token, err := c.credential(client)
 	if err != nil {
@@ -64,19 +55,6 @@ func newAccount(c Config, root objects.Location, transport http.RoundTripper) (*
 		return nil, fault.Wrap(err, fault.Invalid, "The key or endpoint of Azure storage account %s is not valid. Give the key as Azure shows it.", a.name)
 	}
 	return a, nil
-}
-
-// newTransport makes the connections of one account.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   idlePerHost,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   dialTimeout,
-		ResponseHeaderTimeout: headerTimeout,
-	}
 }
 
 // has refuses locations of other accounts.

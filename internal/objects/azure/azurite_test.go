@@ -27,6 +27,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-data/sluice/internal/objects"
 )
 
 const testAccount = "sluicetest"
@@ -120,7 +122,7 @@ func (a azurite) endpoint() string {
 
 // transport reaches the emulator whatever the host's name is.
 func (a azurite) transport() *http.Transport {
-	transport := newTransport()
+	transport := objects.NewTransport()
 	transport.Proxy = nil
 	transport.TLSClientConfig = &tls.Config{RootCAs: a.roots}
 	transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {

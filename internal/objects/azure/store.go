@@ -28,7 +28,7 @@ var _ objects.Store = (*Store)(nil)
 
 // New makes the store of the root's account; errors are fault.Invalid. The account is not asked anything yet.
 func New(c Config, root objects.Location) (*Store, error) {
-	return newStore(c, root, newTransport())
+	return newStore(c, root, objects.NewTransport())
 }
 
 func newStore(c Config, root objects.Location, transport http.RoundTripper) (*Store, error) {
@@ -48,7 +48,7 @@ func (s *Store) begin(ctx context.Context, location string) (objects.Location, c
 	if err != nil {
 		return objects.Location{}, nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, objects.CallTimeout)
 	return loc, ctx, cancel, nil
 }
 
@@ -101,7 +101,7 @@ func (s *Store) ReadFileUpTo(ctx context.Context, location string, limit int64) 
 		if err == nil {
 			return data, nil
 		}
-		if ctx.Err() != nil || attempt == attempts {
+		if ctx.Err() != nil || attempt == objects.Attempts {
 			return nil, storeFault(ctx, loc, err)
 		}
 	}
@@ -221,33 +221,26 @@ func (s *Store) OpenFile(ctx context.Context, location string) (objects.File, er
 // ranges reads parts of the version of an object that has the etag. An answer that breaks off is asked for again.
 func (s *Store) ranges(ctx context.Context, loc objects.Location, etag *azcore.ETag) func(p []byte, off int64) error {
 	return func(p []byte, off int64) error {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		ctx, cancel := context.WithTimeout(ctx, objects.CallTimeout)
 		defer cancel()
 		options := &blob.DownloadStreamOptions{
 			Range:            blob.HTTPRange{Offset: off, Count: int64(len(p))},
 			AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: etag}},
 		}
-		for attempt := 1; ; attempt++ {
+		return objects.Fill(ctx, p, func() (io.ReadCloser, error) {
 			resp, err := s.blob(loc).DownloadStream(ctx, options)
 			if isReplaced(err) {
-				return objects.Replaced(loc, err)
+				return nil, objects.Replaced(loc, err)
 			}
 			if err != nil {
-				return storeFault(ctx, loc, err)
+				return nil, storeFault(ctx, loc, err)
 			}
 			if resp.ContentLength == nil || *resp.ContentLength != int64(len(p)) {
 				discard(resp.Body)
-				return fault.New(fault.Unavailable, "Azure gave other bytes of %s than were asked for. Look at the proxies before it if this stays.", loc)
+				return nil, fault.New(fault.Unavailable, "Azure gave other bytes of %s than were asked for. Look at the proxies before it if this stays.", loc)
 			}
-			_, err = io.ReadFull(resp.Body, p)
-			discard(resp.Body)
-			if err == nil {
-				return nil
-			}
-			if ctx.Err() != nil || attempt == attempts {
-				return storeFault(ctx, loc, err)
-			}
-		}
+			return resp.Body, nil
+		}, func(err error) error { return storeFault(ctx, loc, err) })
 	}
 }
 

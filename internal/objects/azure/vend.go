@@ -53,7 +53,7 @@ type Vendor struct {
 
 // NewVendor makes the vendor of the root's account; errors are fault.Invalid. The account is not asked anything yet.
 func NewVendor(c Config, root objects.Location, now func() time.Time) (*Vendor, error) {
-	return newVendor(c, root, now, newTransport())
+	return newVendor(c, root, now, objects.NewTransport())
 }
 
 func newVendor(c Config, root objects.Location, now func() time.Time, transport http.RoundTripper) (*Vendor, error) {
@@ -162,7 +162,7 @@ func (v *Vendor) delegate(ctx context.Context, at objects.Location, expires time
 	if v.delegation != nil && !expires.After(v.until) && now.Add(keyLifetime/2).Before(v.until) {
 		return v.delegation, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, objects.CallTimeout)
 	defer cancel()
 	until := now.Add(keyLifetime).UTC().Truncate(time.Second)
 	info := service.KeyInfo{

@@ -21,11 +21,6 @@ import (
 	"github.com/sluice-data/sluice/internal/objects"
 )
 
-const (
-	attempts    = 4                // of one request, with some 0.2 to 2 s between them
-	callTimeout = 60 * time.Second // of one call of the Store, attempts included
-)
-
 // Store keeps objects in the buckets that one identity reaches. The bucket is the location's.
 type Store struct {
 	client *storage.Client
@@ -39,7 +34,7 @@ func New(ctx context.Context, c Config, root objects.Location) (*Store, error) {
 	if err := c.check(root); err != nil {
 		return nil, err
 	}
-	transport := newTransport()
+	transport := objects.NewTransport()
 	var signed http.RoundTripper = transport
 	if !c.Anonymous {
 		own := &tokens{find: c.own, ctx: withClient(transport)}
@@ -50,7 +45,7 @@ func New(ctx context.Context, c Config, root objects.Location) (*Store, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The connection to Google Cloud Storage cannot be set up. Check its endpoint.")
 	}
-	client.SetRetry(storage.WithPolicy(storage.RetryAlways), storage.WithMaxAttempts(attempts), storage.WithErrorFunc(again),
+	client.SetRetry(storage.WithPolicy(storage.RetryAlways), storage.WithMaxAttempts(objects.Attempts), storage.WithErrorFunc(again),
 		storage.WithBackoff(gax.Backoff{Initial: 200 * time.Millisecond, Max: 2 * time.Second, Multiplier: 2}))
 	return &Store{client: client}, nil
 }
@@ -70,7 +65,7 @@ func (s *Store) begin(ctx context.Context, location string) (objects.Location, c
 	if !loc.IsGCS() {
 		return objects.Location{}, nil, nil, fault.New(fault.Forbidden, "Location %s is not in Google Cloud Storage. Use one such as gs://bucket/path.", loc)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, objects.CallTimeout)
 	return loc, ctx, cancel, nil
 }
 
@@ -121,7 +116,7 @@ func (s *Store) ReadFileUpTo(ctx context.Context, location string, limit int64) 
 		if err == nil {
 			return data, nil
 		}
-		if ctx.Err() != nil || attempt == attempts {
+		if ctx.Err() != nil || attempt == objects.Attempts {
 			return nil, storeFault(ctx, loc, err)
 		}
 	}
@@ -139,7 +134,7 @@ func (s *Store) CreateFile(ctx context.Context, location string, data []byte) er
 		if err = s.put(ctx, loc, data); err == nil {
 			return nil
 		}
-		if ctx.Err() != nil || conditionFailed(err) || !again(err) || attempt == attempts {
+		if ctx.Err() != nil || conditionFailed(err) || !again(err) || attempt == objects.Attempts {
 			break
 		}
 		select {
@@ -272,26 +267,19 @@ func (s *Store) OpenFile(ctx context.Context, location string) (objects.File, er
 // ranges reads parts of a generation of an object. An answer that breaks off is asked for again.
 func (s *Store) ranges(ctx context.Context, loc objects.Location, generation int64) func(p []byte, off int64) error {
 	return func(p []byte, off int64) error {
-		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		ctx, cancel := context.WithTimeout(ctx, objects.CallTimeout)
 		defer cancel()
 		object := s.object(loc).If(storage.Conditions{GenerationMatch: generation})
-		for attempt := 1; ; attempt++ {
+		return objects.Fill(ctx, p, func() (io.ReadCloser, error) {
 			body, err := object.NewRangeReader(ctx, off, int64(len(p)))
-			if conditionFailed(err) {
-				return objects.Replaced(loc, err)
+			switch {
+			case conditionFailed(err):
+				return nil, objects.Replaced(loc, err)
+			case err != nil:
+				return nil, storeFault(ctx, loc, err)
 			}
-			if err != nil {
-				return storeFault(ctx, loc, err)
-			}
-			_, err = io.ReadFull(body, p)
-			discard(body)
-			if err == nil {
-				return nil
-			}
-			if ctx.Err() != nil || attempt == attempts {
-				return storeFault(ctx, loc, err)
-			}
-		}
+			return body, nil
+		}, func(err error) error { return storeFault(ctx, loc, err) })
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -13,32 +12,17 @@ import (
 	"golang.org/x/oauth2/google"
 	"google.golang.org/api/impersonate"
 	"google.golang.org/api/option"
+
+	"github.com/sluice-data/sluice/internal/objects"
 )
 
 const (
 	// scope of tokens. A boundary narrows it, and so do the roles of the account.
 	scope = "https://www.googleapis.com/auth/cloud-platform"
-
-	dialTimeout   = 5 * time.Second  // to connect
-	headerTimeout = 20 * time.Second // from the request's last byte to the answer's first
-	idlePerHost   = 64               // connections kept for the next request
 )
 
 // errSignIn is in the chain of errors of getting a token.
 var errSignIn = errors.New("gcs: no access token")
-
-// newTransport makes the connections of one configuration.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   idlePerHost,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   dialTimeout,
-		ResponseHeaderTimeout: headerTimeout,
-	}
-}
 
 // tokens gives access tokens that live on for at least early. It looks for the machine's own identity when a token is
 // wanted, not before.
@@ -72,7 +56,7 @@ func (t *tokens) Token() (*oauth2.Token, error) {
 
 // withClient gives a context whose token requests go through the transport.
 func withClient(transport http.RoundTripper) context.Context {
-	return context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: transport, Timeout: headerTimeout})
+	return context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Transport: transport, Timeout: objects.HeaderTimeout})
 }
 
 // own finds the identity that signs in: the service key's, else the machine's.
@@ -97,7 +81,7 @@ func (c Config) acting(own oauth2.TokenSource, transport http.RoundTripper, life
 		if c.ServiceAccount == "" {
 			return own, nil
 		}
-		client := &http.Client{Transport: &oauth2.Transport{Source: own, Base: transport}, Timeout: headerTimeout}
+		client := &http.Client{Transport: &oauth2.Transport{Source: own, Base: transport}, Timeout: objects.HeaderTimeout}
 		return impersonate.CredentialsTokenSource(ctx, impersonate.CredentialsConfig{
 			TargetPrincipal: c.ServiceAccount, Scopes: []string{scope}, Lifetime: lifetime,
 		}, option.WithHTTPClient(client))

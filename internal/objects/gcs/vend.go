@@ -42,7 +42,7 @@ type Vendor struct {
 
 // NewVendor makes the vendor; errors are fault.Invalid. Google is not asked anything yet.
 func NewVendor(c Config, root objects.Location) (*Vendor, error) {
-	return newVendor(c, root, newTransport())
+	return newVendor(c, root, objects.NewTransport())
 }
 
 func newVendor(c Config, root objects.Location, transport http.RoundTripper) (*Vendor, error) {
@@ -80,7 +80,7 @@ func (v *Vendor) Vend(ctx context.Context, access models.StorageAccess, o object
 
 // narrow exchanges Sluice's token for one within the rules.
 func (v *Vendor) narrow(ctx context.Context, rules []downscope.AccessBoundaryRule, lifetime time.Duration) (*oauth2.Token, error) {
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: v.transport, Timeout: headerTimeout})
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: v.transport, Timeout: objects.HeaderTimeout})
 	root, err := v.config.acting(v.own, v.transport, lifetime)(ctx)
 	if err != nil {
 		return nil, errors.Join(errSignIn, err)
