@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/sluice-data/sluice/internal/fault"
 )
 
 // The files in the data folder that hold secrets, both of mode 0600.
@@ -81,17 +79,8 @@ func runningServe(folder string) (bootstrapFile, error) {
 
 // credentials gives the root secrets of an earlier start; ok is false when there are none.
 func (d *dataFolder) credentials() (creds rootCredentials, ok bool, err error) {
-	data, err := os.ReadFile(d.file(credentialsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return creds, false, nil
-	}
-	if err != nil {
-		return creds, false, unusable(d.path, err)
-	}
-	if err := json.Unmarshal(data, &creds); err != nil {
-		return creds, false, fault.New(fault.Unprocessable, "%s is damaged: run `sluice root reset-credentials` with the same --data", d.file(credentialsName))
-	}
-	return creds, true, nil
+	ok, err = d.readJSON(credentialsName, "run `sluice root reset-credentials` with the same --data", &creds)
+	return creds, ok, err
 }
 
 func (d *dataFolder) saveCredentials(creds rootCredentials) error {

@@ -135,6 +135,24 @@ func (d *dataFolder) checkKnownFormat() error {
 	return nil
 }
 
+// readJSON reads a file of the folder; found is false when there is none. remedy says what to do about a damaged one.
+func (d *dataFolder) readJSON(name, remedy string, into any) (found bool, err error) {
+	data, err := os.ReadFile(d.file(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, unusable(d.path, err)
+	case json.Unmarshal(data, into) != nil:
+		return false, d.damaged(name, remedy)
+	}
+	return true, nil
+}
+
+func (d *dataFolder) damaged(name, remedy string) error {
+	return fault.New(fault.Unprocessable, "%s is damaged: %s", d.file(name), remedy)
+}
+
 // writeJSONFile replaces a file of mode 0600 as a whole and makes it durable.
 func writeJSONFile(path string, content any) error {
 	data, err := json.MarshalIndent(content, "", "  ")

@@ -96,11 +96,7 @@ func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, 
 	if url == "" {
 		url = e.folder.databaseURL()
 	}
-	open := configuredWarehouse
-	if len(cfg.Storage.Warehouses) == 0 {
-		open = e.localWarehouse
-	}
-	w, err := open(ctx, cfg)
+	w, err := e.openWarehouse(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +123,13 @@ func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, 
 		e.log.Warn(stray.detail(roots), "remedy", stray.remedy())
 	}
 	return b, err
+}
+
+func (e *embedded) openWarehouse(ctx context.Context, cfg *config.Config) (warehouse, error) {
+	if roots := warehouses(cfg); len(roots) > 0 {
+		return configuredWarehouse(ctx, cfg, roots)
+	}
+	return e.localWarehouse(ctx, cfg)
 }
 
 func (e *embedded) startTemporal(ctx context.Context, cfg *config.Config) (client.Client, error) {

@@ -28,7 +28,7 @@ func (c *cli) openExternal(ctx context.Context) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := configuredWarehouse(ctx, c.cfg)
+	w, err := configuredWarehouse(ctx, c.cfg, warehouses(c.cfg))
 	if err != nil {
 		return nil, err
 	}

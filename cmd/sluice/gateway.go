@@ -1,19 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
+	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/config"
-	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/s3gateway"
 	"github.com/sluice-data/sluice/internal/s3gateway/folder"
@@ -28,7 +25,7 @@ const (
 	// gatewayName keeps the S3 endpoint's own keys and its port over restarts. Mode 0600.
 	gatewayName = "s3-endpoint.json"
 	// shortestSession is the shortest life of keys that the endpoint gives.
-	shortestSession = 60 // seconds
+	shortestSession = time.Minute
 )
 
 // gatewayFile is what is kept of the S3 endpoint. With the keys the sessions of engines survive a restart, and with the
@@ -43,8 +40,7 @@ type gatewayFile struct {
 // endpoint and this process as files. A local folder beside it is there for tables that are to lie in files.
 func (e *embedded) localWarehouse(ctx context.Context, cfg *config.Config) (warehouse, error) {
 	if cfg.Storage.GatewayPort < 0 { // files alone
-		cfg.Storage.Warehouses = []string{e.folder.warehouse()}
-		return configuredWarehouse(ctx, cfg)
+		return configuredWarehouse(ctx, cfg, []string{e.folder.warehouse()})
 	}
 	gateway, keys, err := e.startGateway(ctx, cfg)
 	if err != nil {
@@ -61,7 +57,7 @@ func (e *embedded) localWarehouse(ctx context.Context, cfg *config.Config) (ware
 		Config: objects.Config{Roots: roots, S3: objects.S3Config{
 			Endpoint: gateway.Endpoint(), Region: gateway.Region(), PathStyle: true, AccessKey: keys.AccessKey, SecretKey: keys.SecretKey,
 		}},
-		Storage: models.StorageConfig{Type: models.S3Storage}, MinLifetime: shortestSession * 1e9,
+		Storage: models.StorageConfig{Type: models.S3Storage}, MinLifetime: shortestSession,
 		OtherStorage: cfg.Storage.AllowOther,
 	}}, nil
 }
@@ -97,14 +93,17 @@ func (e *embedded) startGateway(ctx context.Context, cfg *config.Config) (*s3gat
 	if err != nil {
 		return nil, kept, err
 	}
-	port := cfg.Storage.GatewayPort
-	if port == 0 && kept.Port != 0 && portFree(ctx, cfg.Storage.GatewayIP, kept.Port) {
-		port = kept.Port
+	start := func(port int) (*s3gateway.Gateway, error) {
+		return s3gateway.Start(context.WithoutCancel(ctx), s3gateway.Options{
+			Listen: net.JoinHostPort(cfg.Storage.GatewayIP, strconv.Itoa(port)), Folder: e.folder.file(bucketsName),
+			RootKey: kept.AccessKey, RootSecret: kept.SecretKey, MinSession: shortestSession, Logger: e.log,
+		})
 	}
-	g, err := s3gateway.Start(context.WithoutCancel(ctx), s3gateway.Options{
-		Listen: net.JoinHostPort(cfg.Storage.GatewayIP, strconv.Itoa(port)), Folder: e.folder.file(bucketsName),
-		RootKey: kept.AccessKey, RootSecret: kept.SecretKey, MinSession: shortestSession * 1e9, Logger: e.log,
-	})
+	port := cfg.Storage.GatewayPort
+	g, err := start(cmp.Or(port, kept.Port))
+	if err != nil && port == 0 && kept.Port != 0 { // somebody else has it by now
+		g, err = start(0)
+	}
 	if err != nil {
 		return nil, kept, err
 	}
@@ -130,30 +129,14 @@ func (e *embedded) watch(g *s3gateway.Gateway) {
 // gateway gives what is kept of the S3 endpoint, with fresh keys where nothing is.
 func (d *dataFolder) gateway() (gatewayFile, error) {
 	var kept gatewayFile
-	data, err := os.ReadFile(d.file(gatewayName))
+	found, err := d.readJSON(gatewayName, "remove it, and engines are given new keys", &kept)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return gatewayFile{AccessKey: "sluice", SecretKey: randomHex()}, nil
 	case err != nil:
-		return kept, unusable(d.path, err)
-	}
-	if json.Unmarshal(data, &kept) != nil || kept.AccessKey == "" || kept.SecretKey == "" {
-		return kept, fault.New(fault.Unprocessable, "%s is damaged: remove it, and engines are given new keys", d.file(gatewayName))
+		return kept, err
+	case !found:
+		return gatewayFile{AccessKey: "sluice", SecretKey: access.NewClientSecret()}, nil
+	case kept.AccessKey == "" || kept.SecretKey == "":
+		return kept, d.damaged(gatewayName, "remove it, and engines are given new keys")
 	}
 	return kept, nil
-}
-
-func randomHex() string {
-	b := make([]byte, 20)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
-
-func portFree(ctx context.Context, ip string, port int) bool {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
-	_ = l.Close()
-	return true
 }

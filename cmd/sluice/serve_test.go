@@ -250,6 +250,22 @@ func TestAMovedFolderWorks(t *testing.T) {
 	p.stopServe()
 }
 
+// Engines were told the S3 endpoint's address, so it stays unless somebody else has the port by then.
+func TestTheS3PortIsKept(t *testing.T) { // alone, so that no other test of ours takes the port meanwhile
+	folder := filepath.Join(t.TempDir(), "data")
+	p, first := startServe(t, folder)
+	p.stopServe()
+	p, again := startServe(t, folder)
+	assert.Equal(t, first.S3Endpoint, again.S3Endpoint)
+	p.stopServe()
+	taken, err := net.Listen("tcp", strings.TrimPrefix(first.S3Endpoint, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
+	p, other := startServe(t, folder)
+	assert.NotEqual(t, first.S3Endpoint, other.S3Endpoint)
+	p.stopServe()
+}
+
 func TestResetRemovesWhatAKilledServeLeft(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

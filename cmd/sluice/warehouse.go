@@ -28,11 +28,10 @@ type warehouse struct {
 	installation objects.Installation
 }
 
-// configuredWarehouse is the warehouse that the settings name.
-func configuredWarehouse(ctx context.Context, cfg *config.Config) (warehouse, error) {
+// configuredWarehouse is the warehouse of the roots, reached as the settings say.
+func configuredWarehouse(ctx context.Context, cfg *config.Config, roots []string) (warehouse, error) {
 	s := cfg.Storage
-	w := warehouse{roots: warehouses(cfg)}
-	w.founding = w.roots
+	w := warehouse{roots: roots, founding: roots}
 	w.installation = objects.Installation{
 		Config: objectsConfig(cfg, w.roots), OtherStorage: s.AllowOther,
 		Storage: models.StorageConfig{
