@@ -61,6 +61,16 @@ const (
 	AuditStorageSecretsChanged    AuditType = "catalog.storage_secrets_changed"
 	AuditFindingOpened            AuditType = "finding.opened"
 	AuditFindingResolved          AuditType = "finding.resolved"
+	AuditRequestFailed            AuditType = "request.failed"
+	AuditDuplicatesChanged        AuditType = "table.duplicate_commits_changed"
+	AuditWriterDeclared           AuditType = "writer.declared"
+	AuditWriterRetired            AuditType = "writer.retired"
+	AuditWebhookCreated           AuditType = "webhook.created"
+	AuditWebhookUpdated           AuditType = "webhook.updated"
+	AuditWebhookDeleted           AuditType = "webhook.deleted"
+	AuditWebhookReplayed          AuditType = "webhook.replayed"
+	AuditPruned                   AuditType = "audit.pruned"
+	AuditExported                 AuditType = "audit.exported"
 )
 
 // AuditTypes gives every type there is.
@@ -74,7 +84,9 @@ func AuditTypes() []AuditType {
 		AuditDefaultPolicyChanged, AuditClassificationChanged, AuditPropertiesRestamped, AuditTokenMinted,
 		AuditTokenRevoked, AuditPrincipalCreated, AuditPrincipalSecretReset,
 		AuditCatalogUpdated, AuditCatalogDeleted, AuditPrincipalUpdated, AuditPrincipalDeleted, AuditPrincipalSecretRotated, AuditPrincipalRoleCreated, AuditPrincipalRoleUpdated, AuditPrincipalRoleDeleted, AuditPrincipalRoleAssigned, AuditPrincipalRoleRevoked, AuditCatalogRoleCreated, AuditCatalogRoleUpdated, AuditCatalogRoleDeleted, AuditCatalogRoleAssigned, AuditCatalogRoleRevoked, AuditGrantAdded, AuditGrantRevoked, AuditSigningKeyCreated, AuditSigningKeysRevoked,
-		AuditStorageSecretsChanged, AuditFindingOpened, AuditFindingResolved,
+		AuditStorageSecretsChanged, AuditFindingOpened, AuditFindingResolved, AuditRequestFailed, AuditDuplicatesChanged,
+		AuditWriterDeclared, AuditWriterRetired, AuditWebhookCreated, AuditWebhookUpdated, AuditWebhookDeleted, AuditWebhookReplayed,
+		AuditPruned, AuditExported,
 	}
 }
 
@@ -97,4 +109,41 @@ type AuditEvent struct {
 	Address    string
 	Details    JSON[map[string]any]
 	DedupeKey  *string // unique where given: makes a retried effect's event exactly one
+}
+
+// SealedEvent is an audit event with its place in the chain. Seq counts from 1 without a gap; PrevHash is the hash of the event
+// before. internal/audit says what is hashed.
+type SealedEvent struct {
+	AuditEvent `gorm:"embedded"`
+	Seq        int64
+	PrevHash   string // hex SHA-256; of the first event all zeros
+	Hash       string // hex SHA-256
+}
+
+// AuditCheckpoint is a signed statement that the chain ended in Hash at Seq.
+type AuditCheckpoint struct {
+	ID        string `gorm:"primaryKey"` // a UUID that sorts by time
+	Seq       int64
+	Hash      string
+	At        time.Time
+	Pruned    bool   // events up to and with Seq were removed after it
+	KeyID     string // of the AuditKey
+	Signature []byte // Ed25519
+}
+
+// AuditKey signs checkpoints.
+type AuditKey struct {
+	ID        string `gorm:"primaryKey"`
+	Public    []byte // Ed25519
+	Private   []byte // sealed by internal/keyring
+	CreatedAt time.Time
+}
+
+// AuditState is the one row about the chain.
+type AuditState struct {
+	ID          int64  `gorm:"primaryKey"` // 1
+	Seq         int64  // of the last sealed event
+	Hash        string // of that
+	PrunedSeq   int64  // events up to and with it are removed
+	ExportedSeq int64  // events up to and with it are in the exported table
 }

@@ -37,16 +37,38 @@ type Commit struct {
 	MetadataLocation string // the metadata file of the commit
 	Kind             CommitKind
 	Writer           JSON[Writer]
+	WriterID         string // of the TableWriter, "" where there is none
+	Job              string // of the writer, as in WriterIdentity
+	Unit             string // of the writer's stream, as in WriterIdentity
 	CommittedAt      time.Time
 
 	Status         CommitStatus
 	ReconciledAt   *time.Time
 	WorkflowID     string
-	AddedRows      *int64
+	AddedRows      *int64 // of the data files that it added
 	AddedFiles     *int64
 	AddedBytes     *int64
+	RemovedRows    *int64 // that readers no longer get: with files, or by deletes
+	RemovedFiles   *int64 // data files
+	RemovedBytes   *int64 // of those
+	DeleteFiles    *int64 // delete files that it added
 	RowCountBefore *int64
 	RowCountAfter  *int64
+	Partitions     JSON[[]PartitionChange] // that it touched, the most rows first, MostPartitions at most
+	SchemaID       *int64                  // current schema of the table as of the commit
+}
+
+// MostPartitions is how many partitions of a commit are kept.
+const MostPartitions = 100
+
+// PartitionChange is what a commit did to a partition.
+type PartitionChange struct {
+	Partition    string `json:"partition"` // name=value joined by slashes, as in paths; "" of an unpartitioned table
+	AddedRows    int64  `json:"addedRows,omitempty"`
+	AddedFiles   int64  `json:"addedFiles,omitempty"`
+	RemovedRows  int64  `json:"removedRows,omitempty"` // of removed data files
+	RemovedFiles int64  `json:"removedFiles,omitempty"`
+	DeleteFiles  int64  `json:"deleteFiles,omitempty"` // that were added
 }
 
 // Writer is who made a commit, from the request and the snapshot summary.

@@ -14,6 +14,10 @@ type FileRecord struct {
 	ModifiedAt *time.Time // by the store, as of ETag; nil where it is not known
 	RecordedAt time.Time
 	CheckedAt  time.Time // when it was looked at last, whether or not the store answered
+	// RemovedAt is when a snapshot took the file out of the table, RemovedBy that snapshot: it is not looked at from then on,
+	// and only remembered, so that one that comes back is noticed.
+	RemovedAt *time.Time
+	RemovedBy *int64
 }
 
 // FileRecordID is the id of a table's file.

@@ -11,16 +11,38 @@ import (
 // FindingKind names something that a governor should look at.
 type FindingKind string
 
-// The kinds.
+// The kinds. What each means, and what makes it go away, is in docs/findings.md.
 const (
-	FindingFileChanged     FindingKind = "file_changed"     // a committed file is not what was committed
-	FindingMissingFile     FindingKind = "missing_file"     // a file of a live snapshot is gone or cannot be read
-	FindingSummaryMismatch FindingKind = "summary_mismatch" // a writer claims other numbers than were counted
+	FindingFileChanged         FindingKind = "file_changed"              // a committed file is not what was committed
+	FindingMissingFile         FindingKind = "missing_file"              // a file of a live snapshot is gone or cannot be read
+	FindingSummaryMismatch     FindingKind = "summary_mismatch"          // a writer claims other numbers than were counted
+	FindingDuplicateCheckpoint FindingKind = "duplicate_checkpoint"      // a piece of a stream was committed twice
+	FindingDuplicateFile       FindingKind = "duplicate_file"            // a data file was added by two snapshots
+	FindingOffsetRegression    FindingKind = "offset_regression"         // a writer went back behind what it had committed
+	FindingDualCoordinator     FindingKind = "dual_coordinator"          // two coordinators commit for one connector
+	FindingStalledWriter       FindingKind = "stalled_writer"            // a writer owes a commit
+	FindingSchemaRegression    FindingKind = "schema_regression"         // a commit brought an older schema back
+	FindingStaleIdentity       FindingKind = "stale_table_identity"      // a writer means a table that was replaced
+	FindingSnapshotRate        FindingKind = "snapshot_rate"             // a table gets snapshots faster than is good for it
+	FindingSmallFiles          FindingKind = "small_files"               // a table gets many files that are too small
+	FindingDeletePileup        FindingKind = "equality_delete_pileup"    // readers pay for equality deletes that nobody compacts
+	FindingUndelegated         FindingKind = "undelegated_access"        // a writer reaches the store with keys of its own
+	FindingTokenExpiring       FindingKind = "token_expiring"            //nolint:gosec // the token of a working writer ends soon
+	FindingPropertyDrift       FindingKind = "property_drift"            // stamped properties are not what governance says
+	FindingClassifiedChanged   FindingKind = "classified_column_changed" // a column that governance names is gone, renamed or of another type
+	FindingUnclassified        FindingKind = "unclassified_column"       // a classified table got a column that nobody classified
+	FindingUnreadable          FindingKind = "unreadable_table"          // a table's current metadata cannot be loaded
+	FindingLargeMetadata       FindingKind = "large_metadata"            // a table's metadata is larger than engines bear
 )
 
 // FindingKinds gives every kind there is.
 func FindingKinds() []FindingKind {
-	return []FindingKind{FindingFileChanged, FindingMissingFile, FindingSummaryMismatch}
+	return []FindingKind{
+		FindingFileChanged, FindingMissingFile, FindingSummaryMismatch, FindingDuplicateCheckpoint, FindingDuplicateFile,
+		FindingOffsetRegression, FindingDualCoordinator, FindingStalledWriter, FindingSchemaRegression, FindingStaleIdentity,
+		FindingSnapshotRate, FindingSmallFiles, FindingDeletePileup, FindingUndelegated, FindingTokenExpiring,
+		FindingPropertyDrift, FindingClassifiedChanged, FindingUnclassified, FindingUnreadable, FindingLargeMetadata,
+	}
 }
 
 // Severity says how soon somebody should look.
@@ -29,13 +51,18 @@ type Severity string
 // The severities.
 const (
 	High   Severity = "high"   // readers get wrong data, or none
-	Medium Severity = "medium" // something is not as it is told
+	Medium Severity = "medium" // something is not as it is told, or will soon be worse
+	Low    Severity = "low"    // worth tidying up
 )
 
 // Severity is that of the findings of a kind.
 func (k FindingKind) Severity() Severity {
-	if k == FindingSummaryMismatch {
+	switch k {
+	case FindingSummaryMismatch, FindingDualCoordinator, FindingSchemaRegression, FindingStaleIdentity, FindingDeletePileup,
+		FindingTokenExpiring, FindingPropertyDrift, FindingUnclassified:
 		return Medium
+	case FindingSnapshotRate, FindingSmallFiles, FindingUndelegated, FindingLargeMetadata:
+		return Low
 	}
 	return High
 }
@@ -53,6 +80,7 @@ type Finding struct {
 	Table      string `gorm:"column:table_name"` // dotted, with the namespace, when it was seen last
 	SnapshotID *int64 // that committed what it is about
 	Principal  string // who committed that, "" when not known
+	WriterID   string // of the writer that it is about, "" for none
 	Subject    string // what it is about, for people: the location of a file, a snapshot, a writer
 	SubjectKey string // tells subjects apart
 	Evidence   JSON[map[string]any]
@@ -123,10 +151,19 @@ func (f Finding) SeenFile() *FileState {
 type FindingFilter struct {
 	CatalogID string
 	TableID   string
+	WriterID  string
 	Kind      FindingKind
 	Open      *bool
 	Before    string // finding ids below it; "" for the newest
 	Limit     int
+}
+
+// FindingSubject names findings of a table, to resolve those that are open.
+type FindingSubject struct {
+	TableID    string
+	Kind       FindingKind
+	SubjectKey string // "" for every subject
+	Note       string // why all is well again
 }
 
 // SubjectKey makes the key of a subject: it is as long for any, and holds no text of a client.

@@ -14,4 +14,7 @@ type OutboxEvent struct {
 	CreatedAt  time.Time
 	Attempts   int
 	LastError  string
+	// ClaimedBy is the dispatcher that starts it, until ClaimedUntil; then it is anybody's again.
+	ClaimedBy    string
+	ClaimedUntil *time.Time
 }

@@ -13,11 +13,12 @@ type Table struct {
 	MetadataLocation string
 	FormatVersion    int
 
-	WritePolicy     WritePolicy
-	Classification  Classification
-	IdentityColumns JSON[[]string]
-	Columns         JSON[map[string]ColumnGovernance]
-	Protected       bool // against being dropped, unregistered or registered over
+	WritePolicy      WritePolicy
+	Classification   Classification
+	IdentityColumns  JSON[[]string]
+	Columns          JSON[map[string]ColumnGovernance]
+	DuplicateCommits DuplicateMode // what becomes of a commit that was made before
+	Protected        bool          // against being dropped, unregistered or registered over
 	// ForeignFiles: some of its files may lie outside Location, because it was registered or moved, or was there
 	// before that was noted.
 	ForeignFiles bool
@@ -29,4 +30,21 @@ type Table struct {
 	Version   int64 // raised by every change of the pointer: the compare-and-swap key
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// DuplicateMode says what becomes of a commit whose unit, or one of whose files, the table has already.
+type DuplicateMode string
+
+// The modes.
+const (
+	AuditDuplicates  DuplicateMode = "audit"  // it is taken, and is a finding
+	RejectDuplicates DuplicateMode = "reject" // it is refused
+)
+
+// TableCheck is how far a table's governance was looked at.
+type TableCheck struct {
+	TableID   string `gorm:"primaryKey"`
+	Version   int64  // of the table then
+	Stamp     string // of what governance said then
+	CheckedAt time.Time
 }

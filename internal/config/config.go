@@ -17,6 +17,9 @@ type Config struct {
 	Facade   Facade
 	Dispatch Dispatch
 	Tokens   Tokens
+	Watch    Watch
+	Audit    Audit
+	Webhooks Webhooks
 
 	EncryptionKeys Secret // what secrets are encrypted with at rest: id:base64,…; the first encrypts
 	Catalog        string // name of the catalog that a fresh installation gets
@@ -101,6 +104,34 @@ type Tokens struct {
 	OIDCFile      string        // YAML file of the OpenID Connect issuers whose tokens are accepted, "" for none
 }
 
+// Watch says from when on something about a table or a writer is a finding.
+type Watch struct {
+	Interval        time.Duration // between two looks at the writers
+	StallFactor     int           // times a writer's own cadence
+	StallFloor      time.Duration // a writer is never late sooner than this
+	TokenWarning    time.Duration // before the token of a working writer ends
+	SnapshotsHourly int           // snapshots of a table within an hour
+	SmallFile       Bytes         // average size of the files that a table gets, over a day
+	EqualityDeletes int           // live equality delete files of a table
+	MetadataSize    Bytes         // of a table's metadata file
+	ScanLimit       Bytes         // of data files read to count one commit's rows exactly
+	FileMemory      time.Duration // how long a file that was removed is remembered
+}
+
+// Audit says what becomes of audit events.
+type Audit struct {
+	Checkpoint    time.Duration // between two signed checkpoints of the chain
+	Retention     time.Duration // events older than this are removed, 0 for never
+	Export        time.Duration // between two writes of the exported table, 0 for none
+	ExportCatalog string        // that has the exported table; "" for Catalog
+}
+
+// Webhooks says how events are sent.
+type Webhooks struct {
+	Private bool          // addresses in private networks and plain http are allowed
+	GiveUp  time.Duration // after the first attempt
+}
+
 // Drops says what becomes of dropped tables.
 type Drops struct {
 	Grace    time.Duration // from a drop to the earliest deletion of files
@@ -127,6 +158,12 @@ func Default() *Config {
 		Limits:   Limits{Body: 16 << 20},
 		Facade:   defaultFacade(),
 		Dispatch: Dispatch{PollInterval: 500 * time.Millisecond, BatchAfter: 20, BatchSize: 100},
+		Watch: Watch{
+			Interval: time.Minute, StallFactor: 5, StallFloor: time.Minute, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720,
+			SmallFile: 1 << 20, EqualityDeletes: 1000, MetadataSize: 16 << 20, ScanLimit: 4 << 30, FileMemory: 30 * 24 * time.Hour,
+		},
+		Audit:    Audit{Checkpoint: 10 * time.Minute},
+		Webhooks: Webhooks{GiveUp: 24 * time.Hour},
 		Tokens:   Tokens{Access: time.Hour, SecretOverlap: time.Hour, SigningKey: 30 * 24 * time.Hour, Issuer: "sluice"},
 	}
 }

@@ -121,6 +121,14 @@ func (c *Config) verifyTuning() error {
 		{"engine-token-lifetime", c.Tokens.Engine, 0},
 		{"secret-overlap", c.Tokens.SecretOverlap, 0},
 		{"signing-key-lifetime", c.Tokens.SigningKey, time.Hour},
+		{"writer-watch-interval", c.Watch.Interval, time.Second},
+		{"stalled-writer-floor", c.Watch.StallFloor, time.Second},
+		{"token-expiry-warning", c.Watch.TokenWarning, 0},
+		{"removed-file-memory", c.Watch.FileMemory, time.Hour},
+		{"audit-checkpoint-interval", c.Audit.Checkpoint, time.Second},
+		{"audit-retention", c.Audit.Retention, 0},
+		{"audit-export-interval", c.Audit.Export, 0},
+		{"webhook-give-up", c.Webhooks.GiveUp, time.Minute},
 	} {
 		if d.value < d.least {
 			return invalid("%s is %s: it must be at least %s", d.name, d.value, d.least)
@@ -132,8 +140,33 @@ func (c *Config) verifyTuning() error {
 	if c.Dispatch.BatchAfter < 1 || c.Dispatch.BatchSize < 1 {
 		return invalid("dispatch-batch-after and dispatch-batch-size must be at least 1")
 	}
+	return c.verifyWatch()
+}
+
+func (c *Config) verifyWatch() error {
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"stalled-writer-factor", int64(c.Watch.StallFactor)},
+		{"snapshot-rate-limit", int64(c.Watch.SnapshotsHourly)},
+		{"small-file-size", int64(c.Watch.SmallFile)},
+		{"equality-delete-limit", int64(c.Watch.EqualityDeletes)},
+		{"metadata-size-limit", int64(c.Watch.MetadataSize)},
+		{"recount-scan-limit", int64(c.Watch.ScanLimit)},
+	} {
+		if n.value < 1 {
+			return invalid("%s must be at least 1", n.name)
+		}
+	}
+	if c.Audit.Retention > 0 && c.Audit.Retention < leastRetention {
+		return invalid("audit-retention is %s: it must be at least %s, or 0 to keep every event", c.Audit.Retention, leastRetention)
+	}
 	return nil
 }
+
+// leastRetention keeps a typing mistake from removing the audit of yesterday.
+const leastRetention = 24 * time.Hour
 
 // TrustedProxies gives the networks whose X-Forwarded-For is believed.
 func (c *Config) TrustedProxies() ([]netip.Prefix, error) {

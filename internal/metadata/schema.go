@@ -49,6 +49,11 @@ func (s Schema) FieldByName(path string) (Field, bool) {
 	return found, ok
 }
 
+// Walk calls fn with every field, nested ones too, parents before children.
+func (s Schema) Walk(fn func(Field)) {
+	walkFields(s.Fields, func(f *Field) { fn(*f) })
+}
+
 // walkFields calls fn with every field, parents before children.
 func walkFields(fields []Field, fn func(*Field)) {
 	for i := range fields {

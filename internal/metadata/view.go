@@ -131,6 +131,18 @@ func (d *Document) Schema(id int) (Schema, bool, error) {
 	return schema, true, err
 }
 
+// SchemaIDs gives the ids of all schemas in document order.
+func (d *Document) SchemaIDs() []int {
+	ids := make([]int, 0, len(d.view.schemas.entries))
+	for _, e := range d.view.schemas.entries {
+		ids = append(ids, e.id)
+	}
+	return ids
+}
+
+// CurrentSchemaID is the id of the current schema.
+func (d *Document) CurrentSchemaID() int { return d.view.currentSchema }
+
 // PartitionSpecRaw gives the JSON of the partition spec of that id, with spec-id and fields.
 func (d *Document) PartitionSpecRaw(id int) (json.RawMessage, bool) { return d.view.specs.find(id) }
 

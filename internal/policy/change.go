@@ -110,4 +110,5 @@ const (
 	RuleSensitiveColumn = "sensitive_column"
 	RulePolicy          = "policy"
 	RuleOwnership       = "ownership"
+	RuleDuplicate       = "duplicate" // of a commit that the table has already; not Decide's
 )

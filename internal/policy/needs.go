@@ -191,11 +191,12 @@ func governanceNeeds(op Operation) (needs, bool) {
 		return on(Object, models.TableGovern), true
 	case ReconcileTable:
 		return on(Object, models.TableWriteProperties), true
-	case ReadTableState, ListTableStates, ListCommits, ListMetricsReports:
+	case ReadTableState, ListTableStates, ListCommits, ListMetricsReports, ListWriters, CheckTable:
 		return on(Object, models.TableReadProperties), true
 	case ReadAudit:
 		return on(Object, models.AuditRead), true
-	case SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding, ExplainAccessInCatalog:
+	case SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding, SetDuplicateCommits, DeclareWriter, UpdateWriter, RetireWriter,
+		ExplainAccessInCatalog:
 		return on(Object, models.CatalogManageAccess), true
 	case ListDroppedTables:
 		return on(Object, models.TableList), true
@@ -203,7 +204,7 @@ func governanceNeeds(op Operation) (needs, bool) {
 		return on(Object, models.TableDrop), true
 	case UndropTable:
 		return on(Source, models.TableDrop).to(models.TableCreate), true
-	case ListAllCommits, ListAllMetricsReports, ReadAllAudit, MintTokenForOther, ListTokensOfOthers, RevokeTokenOfOther, ExplainAccess:
+	case ListAllCommits, ListAllMetricsReports, ListAllWriters, ReadAllAudit, MintTokenForOther, ListTokensOfOthers, RevokeTokenOfOther, ExplainAccess:
 		return on(Service, models.ServiceManageAccess), true
 	}
 	return needs{}, false

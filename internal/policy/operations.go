@@ -71,6 +71,9 @@ const (
 	ListMetricsReports        Operation = "LIST_METRICS_REPORTS"
 	ListAllCommits            Operation = "LIST_ALL_COMMITS" // of every catalog
 	ListAllMetricsReports     Operation = "LIST_ALL_METRICS_REPORTS"
+	ListWriters               Operation = "LIST_WRITERS"
+	ListAllWriters            Operation = "LIST_ALL_WRITERS"
+	CheckTable                Operation = "CHECK_TABLE" // whether the files are there that its snapshots stand on
 	ReadAudit                 Operation = "READ_AUDIT"
 	ReadAllAudit              Operation = "READ_ALL_AUDIT"
 	SetWritePolicy            Operation = "SET_WRITE_POLICY"
@@ -78,6 +81,10 @@ const (
 	SetClassification         Operation = "SET_CLASSIFICATION"
 	SetProtection             Operation = "SET_PROTECTION"
 	ResolveFinding            Operation = "RESOLVE_FINDING"
+	SetDuplicateCommits       Operation = "SET_DUPLICATE_COMMITS"
+	DeclareWriter             Operation = "DECLARE_WRITER"
+	UpdateWriter              Operation = "UPDATE_WRITER"
+	RetireWriter              Operation = "RETIRE_WRITER"
 	ListDroppedTables         Operation = "LIST_DROPPED_TABLES"
 	UndropTable               Operation = "UNDROP_TABLE"
 	ForgetDroppedTable        Operation = "FORGET_DROPPED_TABLE"
@@ -149,7 +156,8 @@ func Operations() []Operation {
 		RemoveTableSnapshots, RemoveTableSnapshotRef, SetTableLocation, SetTableProperties, RemoveTableProperties,
 		SetTableStatistics, RemoveTableStatistics, ChangeTableStructure,
 		CommitAsSteward, ReconcileTable, ReadTableState, ListTableStates, ListCommits, ListMetricsReports, ListAllCommits,
-		ListAllMetricsReports, ReadAudit, ReadAllAudit, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding,
+		ListAllMetricsReports, ListWriters, ListAllWriters, CheckTable, ReadAudit, ReadAllAudit, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding,
+		SetDuplicateCommits, DeclareWriter, UpdateWriter, RetireWriter,
 		ListDroppedTables, UndropTable, ForgetDroppedTable, RegisterDroppedTable,
 		MintTokenForOther, ListTokensOfOthers, RevokeTokenOfOther, ExplainAccess, ExplainAccessInCatalog,
 		ListCatalogs, CreateCatalog, GetCatalog, UpdateCatalog, UpdateCatalogStorage, DeleteCatalog,

@@ -1,0 +1,88 @@
+package findings
+
+import (
+	"slices"
+
+	"github.com/sluice-data/sluice/internal/writers"
+	"github.com/sluice-data/sluice/models"
+)
+
+// freshCheckpoint is up to which checkpoint the first commit of a Flink job may be that of a job that started afresh: Flink
+// commits at least every tenth checkpoint, even an empty one.
+const freshCheckpoint = 10
+
+// twinOf gives the earlier commit that this one repeats. A commit id of a connector and an epoch of a query are of one
+// piece of data; so is a checkpoint of one Flink job. Jobs count checkpoints each for itself, so that of another job is a
+// twin only where this job carries on with that one's state.
+func twinOf(c models.Commit, h History) (models.Commit, bool) {
+	if c.Unit == "" || len(h.SameUnit) == 0 {
+		return models.Commit{}, false
+	}
+	checkpoint, flink := writers.Checkpoint(c.Summary.V)
+	if !flink {
+		return h.SameUnit[0], true
+	}
+	for _, twin := range h.SameUnit {
+		if twin.Job == c.Job {
+			return twin, true
+		}
+	}
+	for _, twin := range slices.Backward(h.SameUnit) {
+		if carriesOn(c, twin, checkpoint, h) {
+			return twin, true
+		}
+	}
+	return models.Commit{}, false
+}
+
+// carriesOn tells whether the job of a commit took the state of another job over, so that equal checkpoints hold equal data.
+// Two jobs side by side have one operator id when nobody gave them any, and both commit on.
+func carriesOn(c, twin models.Commit, checkpoint int64, h History) bool {
+	if h.FirstOfJob != nil && committedSince(h.Before, twin.Job, h.FirstOfJob.ID) {
+		return false
+	}
+	if sameContent(c, twin) {
+		return true
+	}
+	first := checkpoint
+	if h.FirstOfJob != nil {
+		if n, ok := writers.Checkpoint(h.FirstOfJob.Summary.V); ok {
+			first = n
+		}
+	}
+	return first > freshCheckpoint && !sideBySide(h.Before)
+}
+
+func committedSince(before []models.Commit, job string, id int64) bool {
+	return slices.ContainsFunc(before, func(c models.Commit) bool { return c.Job == job && c.ID > id })
+}
+
+// sameContent tells whether two commits say that they brought as many rows in as many bytes.
+func sameContent(a, b models.Commit) bool {
+	rows, size := a.Summary.V["added-records"], a.Summary.V["added-files-size"]
+	return rows != "" && rows != "0" && size != "" && rows == b.Summary.V["added-records"] && size == b.Summary.V["added-files-size"]
+}
+
+// sideBySide tells whether a job committed again after another one had: neither took the other's place.
+func sideBySide(before []models.Commit) bool {
+	left := map[string]bool{} // jobs that another one followed
+	last := ""
+	for _, c := range slices.Backward(before) {
+		if c.Job == last {
+			continue
+		}
+		if left[c.Job] {
+			return true
+		}
+		left[last], last = true, c.Job
+	}
+	return false
+}
+
+func duplicate(c, twin models.Commit) models.Finding {
+	f := aboutCommit(models.FindingDuplicateCheckpoint, c)
+	f.Evidence.V = pair(c, twin)
+	f.Evidence.V["remedy"] = "Compare the files of both snapshots. If they hold the same rows, delete those of the later one, or roll the table back " +
+		"to before it; then start the job from its latest checkpoint or savepoint, never from an older one."
+	return f
+}
