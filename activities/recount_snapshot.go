@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/sluice-data/sluice/internal/fault"
-	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/models"
 )
@@ -37,6 +36,15 @@ type RecountSnapshotResult struct {
 	// ChangedFiles is how many data and delete files the snapshot added or removed: those are to be recorded. Histories of
 	// before that have none.
 	ChangedFiles int64 `json:"changedFiles,omitempty"`
+	// RemovedRows is how many rows readers no longer get: with files, or by deletes. nil is unknown.
+	RemovedRows  *int64 `json:"removedRows,omitempty"`
+	RemovedFiles *int64 `json:"removedFiles,omitempty"` // data files
+	RemovedBytes *int64 `json:"removedBytes,omitempty"` // of those
+	DeleteFiles  *int64 `json:"deleteFiles,omitempty"`  // delete files that it added
+	// Partitions are those that it touched, the most rows first, mostPartitions at most.
+	Partitions []models.PartitionChange `json:"partitions,omitempty"`
+	// LiveEqualityDeletes is how many equality delete files readers have to apply.
+	LiveEqualityDeletes *int64 `json:"liveEqualityDeletes,omitempty"`
 }
 
 // RecountSnapshot counts what a snapshot added and the table's rows before and after it. It only reads immutable
@@ -50,12 +58,12 @@ func (a *Activities) RecountSnapshot(ctx context.Context, in RecountSnapshotInpu
 
 func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnapshotResult, error) {
 	var out RecountSnapshotResult
-	done, err := a.finished(ctx, t)
-	if err != nil || done {
-		out.Done = done
+	commit, err := a.recentCommit(ctx, t.TableID, t.SnapshotID)
+	if err == nil && commit.Status == models.CommitReconciled || err != nil && !fault.Is(err, fault.NotFound) {
+		out.Done = err == nil
 		return out, err
 	}
-	at, err := a.locate(ctx, t)
+	at, err := a.locateRecent(ctx, t)
 	if err != nil || at.gone != NotGone {
 		out.Gone = at.gone
 		return out, err
@@ -64,7 +72,15 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 		return out, err
 	}
 	counts, err := a.ports.Counter.Count(ctx, at.doc, at.snapshot)
+	if permanent(err) && at.recent { // its files may have been removed with it since
+		if at, err = a.locate(ctx, t); err == nil && at.gone == NotGone {
+			counts, err = a.ports.Counter.Count(ctx, at.doc, at.snapshot)
+		}
+	}
 	switch {
+	case at.gone != NotGone:
+		out.Gone = at.gone
+		return out, err
 	case permanent(err):
 		out.Why = publicMessage(err)
 		if at.doc == at.current { // else its files may have been removed with it
@@ -74,14 +90,33 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 	case err != nil:
 		return out, err
 	}
-	out.Rows, out.Files, out.Bytes = &counts.AddedRows, &counts.AddedFiles, &counts.AddedBytes
-	out.Exact, out.Why = counts.Exact, counts.Why
-	out.ChangedFiles = counts.AddedFiles + counts.RemovedFiles + counts.DeleteFiles
-	if counts.Exact {
-		out.RowCountAfter = &counts.TotalRows
-	}
-	out.Findings = append(out.Findings, summaryMismatch(at.snapshot, counts)...)
+	out.take(counts)
+	out.Findings = append(out.Findings, summaryMismatch(at, counts)...)
 	return out, nil
+}
+
+// mostPartitions bounds the partitions in a result, which goes into a history.
+const mostPartitions = 20
+
+// take takes over what was counted.
+func (r *RecountSnapshotResult) take(c reconcile.Counts) {
+	r.Rows, r.Files, r.Bytes = &c.AddedRows, &c.AddedFiles, &c.AddedBytes
+	r.RemovedFiles, r.RemovedBytes, r.DeleteFiles = &c.RemovedFiles, &c.RemovedBytes, &c.AddedDeleteFiles
+	r.Partitions = c.Partitions[:min(len(c.Partitions), mostPartitions)]
+	r.LiveEqualityDeletes = &c.LiveEqualityDeletes
+	r.Exact, r.Why = c.Exact, c.Why
+	r.ChangedFiles = c.AddedFiles + c.RemovedFiles + c.DeleteFiles
+	if c.Exact {
+		r.RowCountAfter = &c.TotalRows
+	}
+	deletes := c.DeleteFiles + c.LiveEqualityDeletes + c.LivePositionDeletes + c.LiveVectors
+	switch {
+	case r.RowCountBefore != nil && r.RowCountAfter != nil:
+		removed := max(*r.RowCountBefore+c.AddedRows-c.TotalRows, 0) // less than none came back with deletes that went
+		r.RemovedRows = &removed
+	case c.Exact && deletes == 0:
+		r.RemovedRows = &c.RemovedRows
+	}
 }
 
 // rowCountBefore is the parent's row count: from its ledger row when that has one, else counted, so that the order in which
@@ -91,7 +126,7 @@ func (a *Activities) rowCountBefore(ctx context.Context, t Target, at found) (*i
 		none := int64(0)
 		return &none, nil
 	}
-	parent, err := a.ports.Ledger.Commit(ctx, t.TableID, *at.snapshot.ParentID)
+	parent, err := a.settledCommit(ctx, t.TableID, *at.snapshot.ParentID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
@@ -109,19 +144,52 @@ func (a *Activities) rowCountBefore(ctx context.Context, t Target, at found) (*i
 	return &counts.TotalRows, err
 }
 
-// summaryMismatch compares what the writer claims with what was counted. A claim that is absent is no claim.
-func summaryMismatch(s metadata.Snapshot, c reconcile.Counts) []Finding {
-	var findings []Finding
-	check := func(key string, counted int64) {
-		claimed, err := strconv.ParseInt(s.Summary[key], 10, 64)
-		if err == nil && claimed != counted {
-			findings = append(findings, Finding{models.FindingSummaryMismatch, fmt.Sprintf("The summary claims %s=%d; %d were counted.", key, claimed, counted)})
+// summaryMismatch compares what the writer claims with what was counted. A claim that is absent is no claim. Totals are of data
+// files, whatever deletes remove of them; a writer that carries on a total of before, wrong as that was, claims nothing
+// wrong itself. Engines differ on what the size of a delete file is, so that sizes are compared where there are none.
+func summaryMismatch(at found, c reconcile.Counts) []Finding {
+	var before map[string]string
+	if id := at.snapshot.ParentID; id != nil {
+		if parent, ok := at.doc.Snapshot(*id); ok {
+			before = parent.Summary
 		}
 	}
-	check("added-records", c.AddedRows)
-	check("added-data-files", c.AddedFiles)
-	if c.Exact {
-		check("total-records", c.TotalRows)
+	claims := claims{of: at.snapshot.Summary, before: before}
+	claims.check("added-records", c.AddedRows)
+	claims.check("added-data-files", c.AddedFiles)
+	claims.check("deleted-records", c.RemovedRows)
+	claims.check("deleted-data-files", c.RemovedFiles)
+	if c.DeleteFiles == 0 {
+		claims.check("added-files-size", c.AddedBytes)
 	}
-	return findings
+	claims.checkTotal("total-records", c.LiveRows, c.AddedRows-c.RemovedRows)
+	claims.checkTotal("total-data-files", c.LiveFiles, c.AddedFiles-c.RemovedFiles)
+	return claims.wrong
+}
+
+// claims are what summaries say, of a snapshot and the one before.
+type claims struct {
+	of, before map[string]string
+	wrong      []Finding
+}
+
+func (c *claims) check(key string, counted int64) {
+	if claimed, ok := claim(c.of, key); ok && claimed != counted {
+		c.wrong = append(c.wrong, Finding{models.FindingSummaryMismatch, fmt.Sprintf("The summary claims %s=%d; %d were counted.", key, claimed, counted)})
+	}
+}
+
+// checkTotal checks a total that the snapshot changed by so much.
+func (c *claims) checkTotal(key string, counted, change int64) {
+	claimed, ok := claim(c.of, key)
+	if before, known := claim(c.before, key); ok && known && claimed == before+change {
+		return
+	}
+	c.check(key, counted)
+}
+
+// claim reads a number of a summary.
+func claim(summary map[string]string, key string) (int64, bool) {
+	n, err := strconv.ParseInt(summary[key], 10, 64)
+	return n, err == nil
 }

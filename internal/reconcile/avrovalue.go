@@ -1,5 +1,10 @@
 package reconcile
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // resolve reads the branch of a union; any other type is itself. Depth is bounded by skip.
 func (r *avroReader) resolve(t *avroType) *avroType {
 	if t.kind != "union" {
@@ -79,6 +84,22 @@ func (r *avroReader) text(t *avroType) []byte {
 	}
 	r.fail()
 	return nil
+}
+
+// float reads a float or double.
+func (r *avroReader) float(t *avroType) float64 {
+	switch t.kind {
+	case "float":
+		if b := r.take(4); len(b) == 4 {
+			return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+	case "double":
+		if b := r.take(8); len(b) == 8 {
+			return math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+	}
+	r.fail()
+	return 0
 }
 
 // boolean reads a boolean; nil for null.

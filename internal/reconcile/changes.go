@@ -12,6 +12,7 @@ import (
 type FileChange struct {
 	Path    string
 	Bytes   int64 // as the manifest says
+	Rows    int64 // as the manifest says
 	Removed bool
 }
 
@@ -32,7 +33,7 @@ func (r *Reader) EachChange(ctx context.Context, snap metadata.Snapshot, visit f
 			if e.status == iceberg.EntryStatusEXISTING || !ours && e.snapshot != snap.ID {
 				return nil
 			}
-			return visit(FileChange{Path: e.path, Bytes: e.bytes, Removed: e.status == iceberg.EntryStatusDELETED})
+			return visit(FileChange{Path: e.path, Bytes: e.bytes, Rows: e.records, Removed: e.status == iceberg.EntryStatusDELETED})
 		})
 		if err != nil {
 			return gone(err)

@@ -43,15 +43,23 @@ func decodeEntries(raw []byte, m *manifest, stats bool, visit func(iceberg.Manif
 
 // eachEntry fetches a manifest and visits its entries as scan does. Errors are of package fault.
 func (s source) eachEntry(ctx context.Context, m *manifest, visit func(entry) error) error {
+	return s.eachWanted(ctx, m, nil, visit)
+}
+
+// eachWanted is eachEntry, with the details that are wanted.
+func (s source) eachWanted(ctx context.Context, m *manifest, want *wanted, visit func(entry) error) error {
 	return s.open(ctx, m, func(raw []byte) error {
-		_, err := s.scan(raw, m, visit)
+		size, err := s.schemas.scan(raw, m, want, visit)
+		if err == nil {
+			err = s.meter.spend(size.total)
+		}
 		return err
 	})
 }
 
 // scan is that of the schema cache, on the account of the commit.
 func (s source) scan(raw []byte, m *manifest, visit func(entry) error) (extent, error) {
-	size, err := s.schemas.scan(raw, m, visit)
+	size, err := s.schemas.scan(raw, m, nil, visit)
 	if err == nil {
 		err = s.meter.spend(size.total)
 	}

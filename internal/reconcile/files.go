@@ -20,15 +20,9 @@ type boundedFiles interface {
 // errDecode marks a file that was read and makes no sense: whoever wrote it is to blame, not the store.
 var errDecode = errors.New("malformed")
 
-// fetch reads a file that a client's commit names. A file that is missing or that no store could hold is the client's
-// error; every other failure means that nothing was done and that the commit may be tried again.
-func fetch(ctx context.Context, files Files, kind, location string) ([]byte, error) {
-	raw, err := files.ReadFile(ctx, location)
-	return raw, readFault(ctx, err, kind, location)
-}
-
-// read is fetch for a file of the size that a manifest list states, 0 if it does not. The memory is set aside until
-// release is called. Waiting for it ends with ctx.
+// read reads a file that a client's commit names, of the size that a manifest list states, 0 if it does not. A file that is
+// missing or that no store could hold is the client's error; every other failure means that nothing was done and that the
+// commit may be tried again. The memory is set aside until release is called. Waiting for it ends with ctx.
 func (s source) read(ctx context.Context, kind, location string, stated int64) (raw []byte, release func(), err error) {
 	if stated > maxFile {
 		stated = 0
@@ -78,6 +72,9 @@ func readFault(ctx context.Context, err error, kind, location string) error {
 
 // malformed is the client's error for a file that cannot be decoded. What is no fault of the file stays what it is.
 func malformed(err error, kind, location string) error {
+	if _, ok := errors.AsType[inexactError](err); ok {
+		return err
+	}
 	if fault.Is(err, fault.TooLarge) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/apache/iceberg-go"
@@ -22,6 +23,7 @@ import (
 
 // folder reads files by their path and counts the reads.
 type folder struct {
+	mu     sync.Mutex
 	reads  map[string]int
 	broken bool // the store is down
 }
@@ -31,7 +33,9 @@ func (f *folder) ReadFile(_ context.Context, location string) ([]byte, error) {
 		return nil, errors.New("connection refused")
 	}
 	if f.reads != nil {
+		f.mu.Lock()
 		f.reads[filepath.Base(location)]++
+		f.mu.Unlock()
 	}
 	raw, err := os.ReadFile(location)
 	if errors.Is(err, os.ErrNotExist) {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/apache/iceberg-go"
 )
@@ -14,12 +15,13 @@ type entry struct {
 	snapshot, sequence      int64
 	content, records, bytes int64
 	path                    string
-	statusSeen              bool
+	statusSeen, puffin      bool
+	details                 *details // nil unless wanted
 }
 
 // scan calls visit with every entry of a manifest, deleted ones too, and gives what it unpacks to. As decodeList it is
 // quick, takes little memory and finds fields by id.
-func (s *schemaCache) scan(raw []byte, m *manifest, visit func(entry) error) (extent, error) {
+func (s *schemaCache) scan(raw []byte, m *manifest, want *wanted, visit func(entry) error) (extent, error) {
 	c, err := openContainer(raw)
 	if err != nil {
 		return extent{}, err
@@ -34,7 +36,7 @@ func (s *schemaCache) scan(raw []byte, m *manifest, visit func(entry) error) (ex
 	return c.eachBlock(func(count int64, r *avroReader) error {
 		for ; count > 0; count-- {
 			start := r.at()
-			e := readEntry(r, schema, m)
+			e := readEntry(r, schema, m, want)
 			if r.at()-start > maxRecord {
 				return fmt.Errorf("%w: an entry is too large", errDecode)
 			}
@@ -74,8 +76,11 @@ func checkHeader(meta map[string][]byte, m *manifest) error {
 	return nil
 }
 
-func readEntry(r *avroReader, schema *avroType, m *manifest) entry {
+func readEntry(r *avroReader, schema *avroType, m *manifest, want *wanted) entry {
 	e := entry{snapshot: m.snapshot, sequence: unknown, records: -1, bytes: -1}
+	if want != nil {
+		e.details = &details{offset: -1, size: -1}
+	}
 	r.record(schema, func(f avroField) {
 		switch f.id {
 		case 0:
@@ -84,7 +89,7 @@ func readEntry(r *avroReader, schema *avroType, m *manifest) entry {
 		case 1:
 			e.snapshot = r.snapshot(f.typ, m.snapshot)
 		case 2:
-			r.record(f.typ, func(f avroField) { e.readFile(r, f) })
+			r.record(f.typ, func(f avroField) { e.readFile(r, f, want) })
 		case 3:
 			e.sequence = r.natural(f.typ)
 		default:
@@ -117,17 +122,23 @@ func (e *entry) valid(m *manifest) bool {
 	return e.path != "" && e.records >= 0 && e.bytes >= 0
 }
 
-func (e *entry) readFile(r *avroReader, f avroField) {
+func (e *entry) readFile(r *avroReader, f avroField, want *wanted) {
 	switch f.id {
 	case 134:
 		e.content = r.integer(f.typ, 0)
 	case 100:
 		e.path = string(r.text(f.typ))
+	case 101:
+		format := r.text(f.typ)
+		e.puffin = strings.EqualFold(string(format), string(iceberg.PuffinFile))
+		if e.details != nil {
+			e.details.format = strings.ToUpper(string(format))
+		}
 	case 103:
 		e.records = r.integer(f.typ, -1)
 	case 104:
 		e.bytes = r.integer(f.typ, -1)
 	default:
-		r.skip(f.typ)
+		want.readDetail(r, f, e.details)
 	}
 }

@@ -10,9 +10,10 @@ import (
 
 // tally is the sums of one manifest.
 type tally struct {
-	liveRows, liveFiles int64
-	all                 ownTally           // whatever snapshots its entries name
-	own                 map[int64]ownTally // by the snapshot that added or removed; one, most often
+	liveRows, liveFiles           int64
+	equality, positional, vectors int64              // live delete files by kind
+	all                           ownTally           // whatever snapshots its entries name
+	own                           map[int64]ownTally // by the snapshot that added or removed; one, most often
 }
 
 // of gives what a snapshot did in the manifest: everything that is new in it if the snapshot wrote it, whatever its
@@ -26,8 +27,8 @@ func (t tally) of(snapshot int64, m *manifest) ownTally {
 
 // ownTally is what one snapshot added to and removed from a manifest.
 type ownTally struct {
-	addedRows, addedFiles, addedBytes int64
-	removedFiles                      int64
+	addedRows, addedFiles, addedBytes       int64
+	removedRows, removedFiles, removedBytes int64
 }
 
 // overflowed is a sum of rows or bytes that is too large to be true. It stays what it is.
@@ -45,33 +46,60 @@ func addRows(a, b int64) int64 {
 func (o ownTally) add(p ownTally) ownTally {
 	return ownTally{
 		addedRows: addRows(o.addedRows, p.addedRows), addedFiles: o.addedFiles + p.addedFiles,
-		addedBytes: addRows(o.addedBytes, p.addedBytes), removedFiles: o.removedFiles + p.removedFiles,
+		addedBytes:  addRows(o.addedBytes, p.addedBytes),
+		removedRows: addRows(o.removedRows, p.removedRows), removedFiles: o.removedFiles + p.removedFiles,
+		removedBytes: addRows(o.removedBytes, p.removedBytes),
 	}
 }
 
-func readTally(ctx context.Context, from source, m *manifest) (tally, error) {
+// readTally reads a manifest's sums. touched, which may be nil, is told what its snapshot did in it.
+func readTally(ctx context.Context, from source, m *manifest, touched *touched) (tally, error) {
 	t := tally{own: make(map[int64]ownTally)}
-	err := from.eachEntry(ctx, m, func(e entry) error {
-		var one ownTally
-		switch e.status {
-		case iceberg.EntryStatusDELETED:
-			one.removedFiles = 1
-		case iceberg.EntryStatusADDED:
-			one = ownTally{addedRows: e.records, addedFiles: 1, addedBytes: e.bytes}
-		}
+	var want *wanted
+	if touched != nil {
+		want = &wanted{partition: true}
+	}
+	err := from.eachWanted(ctx, m, want, func(e entry) error {
+		one := ownOf(e)
 		if one != (ownTally{}) {
 			t.all = t.all.add(one)
 			if own, ok := t.own[e.snapshot]; ok || len(t.own) < maxOwners {
 				t.own[e.snapshot] = own.add(one)
 			}
+			touched.note(m, e, one)
 		}
-		if e.status != iceberg.EntryStatusDELETED {
-			t.liveRows = addRows(t.liveRows, e.records)
-			t.liveFiles++
-		}
+		t.live(e)
 		return nil
 	})
 	return t, err
+}
+
+// ownOf is what the snapshot of an entry did by it.
+func ownOf(e entry) ownTally {
+	switch e.status {
+	case iceberg.EntryStatusDELETED:
+		return ownTally{removedRows: e.records, removedFiles: 1, removedBytes: e.bytes}
+	case iceberg.EntryStatusADDED:
+		return ownTally{addedRows: e.records, addedFiles: 1, addedBytes: e.bytes}
+	}
+	return ownTally{}
+}
+
+// live counts an entry that readers see.
+func (t *tally) live(e entry) {
+	if e.status == iceberg.EntryStatusDELETED {
+		return
+	}
+	t.liveRows = addRows(t.liveRows, e.records)
+	t.liveFiles++
+	switch {
+	case e.isVector():
+		t.vectors++
+	case iceberg.ManifestEntryContent(e.content) == iceberg.EntryContentPosDeletes:
+		t.positional++
+	case iceberg.ManifestEntryContent(e.content) == iceberg.EntryContentEqDeletes:
+		t.equality++
+	}
 }
 
 // tallyCache remembers the sums of manifests by path; at its limit any one gives way.
