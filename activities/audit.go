@@ -34,10 +34,12 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 }
 
 // reconciledDetails is what an auditor reads. Snapshot ids are strings: they exceed what JSON readers keep exactly.
-func reconciledDetails(c models.Commit, in RecordCommitInput) map[string]any {
+func reconciledDetails(c models.Commit, in RecordCommitInput, found []models.Finding) map[string]any {
 	d := commitDetails(c, in.WorkflowID)
 	d["rows"], d["files"], d["bytes"] = orNull(in.Counts.Rows), orNull(in.Counts.Files), orNull(in.Counts.Bytes)
 	d["rowCountBefore"], d["rowCountAfter"] = orNull(in.Counts.RowCountBefore), orNull(in.Counts.RowCountAfter)
+	d["removedRows"], d["removedFiles"], d["removedBytes"] = orNull(c.RemovedRows), orNull(c.RemovedFiles), orNull(c.RemovedBytes)
+	d["deleteFiles"], d["partitions"] = orNull(c.DeleteFiles), append([]models.PartitionChange{}, c.Partitions.V...)
 	d["exact"] = in.Counts.Exact
 	if in.Counts.Why != "" {
 		d["why"] = in.Counts.Why
@@ -52,25 +54,39 @@ func reconciledDetails(c models.Commit, in RecordCommitInput) map[string]any {
 	if in.FilesError != "" {
 		d["filesError"] = in.FilesError
 	}
-	findings := make([]map[string]any, 0, len(in.Counts.Findings))
-	for _, f := range slices.Concat(in.Counts.Findings, in.Files.Findings) {
-		findings = append(findings, map[string]any{"kind": string(f.Kind), "evidence": f.Evidence})
-	}
-	d["findings"] = findings
+	d["findings"] = toldOf(in, found)
 	return d
+}
+
+// toldOf names the findings of a commit: those that came as sentences, and the others by their subjects.
+func toldOf(in RecordCommitInput, found []models.Finding) []map[string]any {
+	out := make([]map[string]any, 0, len(found))
+	said := map[models.FindingKind]bool{}
+	for _, f := range slices.Concat(in.Counts.Findings, in.Files.Findings) {
+		said[f.Kind] = true
+		out = append(out, map[string]any{"kind": string(f.Kind), "evidence": f.Evidence})
+	}
+	for _, f := range found {
+		if !said[f.Kind] {
+			out = append(out, map[string]any{"kind": string(f.Kind), "subject": f.Subject})
+		}
+	}
+	return out
 }
 
 // commitDetails is what the events about one commit share.
 func commitDetails(c models.Commit, workflowID string) map[string]any {
 	w := c.Writer.V
+	writer := map[string]any{"principal": w.Principal, "tokenId": w.TokenID, "engine": w.Engine, "client": w.Client}
+	if c.WriterID != "" {
+		writer["id"], writer["job"], writer["unit"] = c.WriterID, c.Job, c.Unit
+	}
 	return map[string]any{
 		"snapshot":   strconv.FormatInt(c.SnapshotID, 10),
 		"operation":  c.Operation,
 		"ref":        c.Ref,
 		"workflowId": workflowID,
-		"writer": map[string]any{
-			"principal": w.Principal, "tokenId": w.TokenID, "engine": w.Engine, "client": w.Client,
-		},
+		"writer":     writer,
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 
 // AppendAudit implements catalog.Store, for events without another effect, such as refusals.
 func (s *Store) AppendAudit(ctx context.Context, event models.AuditEvent) error {
+	if s.one != nil { // a statement is a transaction, and one round trip
+		return translate(ctx, s.insertAudit(s.query(ctx), event))
+	}
 	return s.writeAlone(ctx, func(tx *gorm.DB) error { return s.insertAudit(tx, event) })
 }
 

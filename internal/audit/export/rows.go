@@ -1,0 +1,115 @@
+package export
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/iceberg-go"
+
+	"github.com/sluice-data/sluice/internal/audit"
+	"github.com/sluice-data/sluice/internal/tableio"
+)
+
+// days builds a batch for each day.
+type days struct {
+	schema   *arrow.Schema
+	builders map[int32]*array.RecordBuilder
+	order    []int32
+	fieldID  int // of the partition
+}
+
+func newDays(schema *arrow.Schema) (*days, error) {
+	// Somebody with the right to may add columns; those are left empty. Ours have to be there as they were made.
+	for i, c := range columns() {
+		if i >= schema.NumFields() || schema.Field(i).Name != c.Name {
+			return nil, fmt.Errorf("the column %s of %s.%s is gone or was moved", c.Name, Namespace, TableName)
+		}
+	}
+	return &days{schema: schema, builders: map[int32]*array.RecordBuilder{}, fieldID: 1000}, nil
+}
+
+const secondsOfDay = 24 * 60 * 60
+
+// dayOf counts days since 1970, backwards too.
+func dayOf(micros int64) int32 {
+	seconds := time.UnixMicro(micros).Unix()
+	day := seconds / secondsOfDay
+	if seconds%secondsOfDay < 0 {
+		day--
+	}
+	return int32(day) //nolint:gosec // centuries fit
+}
+
+// add puts an event into the batch of its day.
+func (d *days) add(r *audit.Record) {
+	day := dayOf(r.At)
+	b, ok := d.builders[day]
+	if !ok {
+		b = array.NewRecordBuilder(memory.DefaultAllocator, d.schema)
+		d.builders[day] = b
+		d.order = append(d.order, day)
+	}
+	f := filler{b: b}
+	f.number(r.Seq)
+	f.text(r.EventID)
+	f.text(r.Type)
+	b.Field(f.next()).(*array.TimestampBuilder).Append(arrow.Timestamp(r.At)) //nolint:forcetypeassert // the schema's
+	for _, text := range []string{r.Principal, r.TokenID, r.Catalog, r.Namespace, r.Table, r.TableUUID} {
+		f.optional(text)
+	}
+	if r.SnapshotID.Valid {
+		f.number(r.SnapshotID.Int64)
+	} else {
+		b.Field(f.next()).AppendNull()
+	}
+	b.Field(f.next()).(*array.BooleanBuilder).Append(r.Allowed != 0) //nolint:forcetypeassert // the schema's
+	for _, text := range []string{r.Reason, r.RequestID, r.Address} {
+		f.optional(text)
+	}
+	f.text(r.Details)
+	f.text(r.PrevHash)
+	f.text(r.Hash)
+	for f.at < d.schema.NumFields() {
+		b.Field(f.next()).AppendNull()
+	}
+}
+
+// parts gives the batches, one for each day.
+func (d *days) parts() []tableio.Part {
+	parts := make([]tableio.Part, 0, len(d.order))
+	for _, day := range d.order {
+		parts = append(parts, tableio.Part{Partition: map[int]any{d.fieldID: iceberg.Date(day)}, Rows: d.builders[day].NewRecordBatch()})
+	}
+	return parts
+}
+
+// filler appends to the builders of a row, one after the other.
+type filler struct {
+	b  *array.RecordBuilder
+	at int
+}
+
+func (f *filler) next() int {
+	f.at++
+	return f.at - 1
+}
+
+func (f *filler) number(n int64) {
+	f.b.Field(f.next()).(*array.Int64Builder).Append(n) //nolint:forcetypeassert // the schema's
+}
+
+func (f *filler) text(s string) {
+	f.b.Field(f.next()).(*array.StringBuilder).Append(s) //nolint:forcetypeassert // the schema's
+}
+
+// optional appends what the event may lack, which the database has as "".
+func (f *filler) optional(s string) {
+	if s == "" {
+		f.b.Field(f.next()).AppendNull()
+		return
+	}
+	f.text(s)
+}

@@ -1,0 +1,139 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/models"
+)
+
+// Keys gives the key that checkpoints are signed with. It makes it once; its private half is in the database, sealed by
+// encryption keys that are not. It is safe for concurrent use.
+type Keys struct {
+	store KeyStore
+	vault Vault
+	now   func() time.Time
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	id      string
+	private ed25519.PrivateKey
+}
+
+// NewKeys makes a Keys. Without a vault, nil, there is no key and nothing is signed.
+func NewKeys(store KeyStore, vault Vault, now func() time.Time, log *slog.Logger) *Keys {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Keys{store: store, vault: vault, now: now, log: log}
+}
+
+// Checkpoint signs a place. fault.Unavailable: this process has no encryption keys.
+func (k *Keys) Checkpoint(ctx context.Context, seq int64, hash string, pruned bool) (models.AuditCheckpoint, error) {
+	id, private, err := k.signer(ctx)
+	if err != nil {
+		return models.AuditCheckpoint{}, err
+	}
+	return newCheckpoint(seq, hash, pruned, k.now(), id, private)
+}
+
+func (k *Keys) signer(ctx context.Context) (string, ed25519.PrivateKey, error) {
+	if k.vault == nil {
+		return "", nil, fault.New(fault.Unavailable, "Checkpoints of the audit cannot be signed: set encryption-keys, the same for every process.")
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.private != nil {
+		return k.id, k.private, nil
+	}
+	keys, err := k.store.AuditKeys(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	newest := ""
+	for i, key := range keys {
+		private, err := k.reseal(ctx, key)
+		if i > 0 {
+			continue
+		}
+		if newest = key.ID; err == nil {
+			k.id, k.private = key.ID, private
+			continue
+		}
+		if !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Internal) {
+			return "", nil, err
+		}
+		k.log.WarnContext(ctx, "the key that signs checkpoints of the audit cannot be decrypted; a new one is made", "key", key.ID, "error", err)
+	}
+	if k.private != nil {
+		return k.id, k.private, nil
+	}
+	return k.make(ctx, newest)
+}
+
+// reseal decrypts a key and encrypts it with what encrypts now, so that an encryption key can be retired without the proof
+// that Sluice made this one.
+func (k *Keys) reseal(ctx context.Context, key models.AuditKey) (ed25519.PrivateKey, error) {
+	private, err := openKey(k.vault, key)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := k.vault.Seal(private.Seed(), []byte(key.ID))
+	if err != nil {
+		return nil, err
+	}
+	return private, k.store.ResealAuditKey(ctx, key.ID, sealed)
+}
+
+// make makes a key that follows the newest, or takes the one that another process made meanwhile.
+func (k *Keys) make(ctx context.Context, newest string) (string, ed25519.PrivateKey, error) {
+	fresh, private, err := k.generate()
+	if err != nil {
+		return "", nil, err
+	}
+	kept, err := k.store.AddAuditKey(ctx, fresh, newest)
+	if err != nil {
+		return "", nil, err
+	}
+	if kept.ID != fresh.ID {
+		if private, err = openKey(k.vault, kept); err != nil {
+			return "", nil, err
+		}
+	}
+	k.id, k.private = kept.ID, private
+	return k.id, k.private, nil
+}
+
+func (k *Keys) generate() (models.AuditKey, ed25519.PrivateKey, error) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return models.AuditKey{}, nil, err
+	}
+	id := uuid.NewString()
+	sealed, err := k.vault.Seal(private.Seed(), []byte(id))
+	return models.AuditKey{ID: id, Public: public, Private: sealed, CreatedAt: k.now().UTC()}, private, err
+}
+
+// openKey decrypts a private key and holds it against the public one. fault.Internal: it was not made by Sluice.
+func openKey(vault Vault, key models.AuditKey) (ed25519.PrivateKey, error) {
+	seed, err := vault.Open(key.Private, []byte(key.ID))
+	if err != nil {
+		return nil, err
+	}
+	if len(seed) != ed25519.SeedSize {
+		return nil, fault.New(fault.Internal, "the key %s that signs checkpoints is damaged", key.ID)
+	}
+	private := ed25519.NewKeyFromSeed(seed)
+	if public, ok := private.Public().(ed25519.PublicKey); !ok || !bytes.Equal(public, key.Public) {
+		return nil, fault.New(fault.Internal, "the public half of the key %s that signs checkpoints is not its own", key.ID)
+	}
+	return private, nil
+}
