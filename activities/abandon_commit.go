@@ -44,5 +44,5 @@ func (a *Activities) abandonCommit(ctx context.Context, in AbandonCommitInput) (
 	event.DedupeKey = dedupeKey("abandoned", t)
 	event.Details.V = commitDetails(commit, in.WorkflowID)
 	event.Details.V["gone"] = string(in.Gone)
-	return a.ports.Ledger.RecordCommit(ctx, Recording{Commit: commit, Audit: event})
+	return a.recordRow(ctx, Recording{Commit: commit, Audit: event})
 }

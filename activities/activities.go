@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-data/sluice/internal/findings"
 )
 
 // Names under which the activities are registered. They are written into histories and never change.
@@ -16,6 +18,10 @@ const (
 	FindDriftName       = "FindDrift"
 	RecordFilesName     = "RecordFiles"
 	CheckFilePageName   = "CheckFilePage"
+	CheckTablePageName  = "CheckTablePage"
+	TidyFindingsName    = "TidyFindings"
+	WatchTablePageName  = "WatchTablePage"
+	WatchWriterPageName = "WatchWriterPage"
 
 	StartDuePurgesName     = "StartDuePurges"
 	ClaimPurgeName         = "ClaimPurge"
@@ -27,7 +33,8 @@ const (
 
 // Activities holds what the activities need. Its exported methods are the activities.
 type Activities struct {
-	ports Ports
+	ports  Ports
+	recent *recent
 }
 
 // Ports is everything outside that the activities touch.
@@ -42,9 +49,22 @@ type Ports struct {
 	Files   FileLedger
 	Watcher Watcher
 
+	Writers    WriterLedger
+	Findings   FindingLedger
+	Checks     CheckLedger
+	Arrivals   Arrivals
+	Thresholds findings.Thresholds
+	// ReservedPrefix is what the properties begin with that governance stamps on tables.
+	ReservedPrefix string
+
 	Purges       PurgeLedger
 	Purger       Purger
 	PurgeStarter PurgeStarter
+
+	Courier Courier // nil: there are no webhooks
+
+	AuditExporter AuditExporter // nil: the audit is not exported
+	AuditPruner   AuditPruner   // nil: every audit event is kept
 
 	Now   func() time.Time // default time.Now
 	NewID func() string    // of audit events; default random UUIDs
@@ -58,5 +78,5 @@ func New(p Ports) *Activities {
 	if p.NewID == nil {
 		p.NewID = uuid.NewString
 	}
-	return &Activities{ports: p}
+	return &Activities{ports: p, recent: newRecent(p.Now)}
 }

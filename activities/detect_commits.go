@@ -113,7 +113,7 @@ func (a *Activities) unrecorded(ctx context.Context, in DetectCommitsInput, at f
 
 // isOurs tells whether an ancestor is for this run to reconcile.
 func (a *Activities) isOurs(ctx context.Context, in DetectCommitsInput, id int64) (bool, error) {
-	commit, err := a.ports.Ledger.Commit(ctx, in.Target.TableID, id)
+	commit, err := a.settledCommit(ctx, in.Target.TableID, id)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return true, nil // it arrived unseen
@@ -126,7 +126,7 @@ func (a *Activities) isOurs(ctx context.Context, in DetectCommitsInput, id int64
 // finished tells whether a snapshot's ledger row says that nothing is left to do. An abandoned one may come back with
 // its table.
 func (a *Activities) finished(ctx context.Context, t Target) (bool, error) {
-	commit, err := a.ports.Ledger.Commit(ctx, t.TableID, t.SnapshotID)
+	commit, err := a.settledCommit(ctx, t.TableID, t.SnapshotID)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
@@ -135,7 +135,7 @@ func (a *Activities) finished(ctx context.Context, t Target) (bool, error) {
 
 // refresh makes a finished commit of main's head what is recorded of the table; it writes nothing where it is.
 func (a *Activities) refresh(ctx context.Context, t Target) error {
-	row, err := a.ports.Ledger.TableByID(ctx, t.TableID)
+	row, err := a.tableRow(ctx, t.TableID)
 	switch {
 	case fault.Is(err, fault.NotFound), err == nil && (row.CurrentSnapshotID == nil || *row.CurrentSnapshotID != t.SnapshotID):
 		return nil
@@ -144,21 +144,12 @@ func (a *Activities) refresh(ctx context.Context, t Target) error {
 	case row.RecordedSnapshotID != nil && *row.RecordedSnapshotID == t.SnapshotID:
 		return nil
 	}
-	commit, err := a.ports.Ledger.Commit(ctx, t.TableID, t.SnapshotID)
+	commit, err := a.settledCommit(ctx, t.TableID, t.SnapshotID)
 	if err != nil {
 		return err
 	}
 	_, err = a.ports.Ledger.RecordCommit(ctx, Recording{Commit: commit, RowCount: commit.RowCountAfter})
 	return err
-}
-
-// catalogName gives "" for a catalog that is gone: its commits are still to be finished.
-func (a *Activities) catalogName(ctx context.Context, id string) (string, error) {
-	c, err := a.ports.Catalogs.CatalogByID(ctx, id)
-	if fault.Is(err, fault.NotFound) {
-		return "", nil
-	}
-	return c.Name, err
 }
 
 // large guesses from the summary, which may lie: the guess only chooses how the counting is run.

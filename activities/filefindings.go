@@ -58,6 +58,9 @@ func fileFinding(f WatchedFile, now *models.FileState, principal string) models.
 	return out
 }
 
+// snapshotSubject names a snapshot to people.
+func snapshotSubject(id int64) string { return fmt.Sprintf("snapshot %d", id) }
+
 // commitFindings makes one finding of each kind of what was found of a commit. Of wrong summaries there is one for each
 // writer, or who is always wrong would open one with every commit.
 func commitFindings(c models.Commit, catalog string, found []Finding) []models.Finding {
@@ -72,7 +75,7 @@ func commitFindings(c models.Commit, catalog string, found []Finding) []models.F
 			Kind: f.Kind, Severity: f.Kind.Severity(), CatalogID: c.CatalogID, Catalog: catalog, TableID: c.TableID,
 			TableUUID: c.TableUUID, Table: c.TableName, SnapshotID: &snapshot, Principal: w.Principal,
 		}
-		one.Subject = fmt.Sprintf("snapshot %d", snapshot)
+		one.Subject = snapshotSubject(snapshot)
 		if f.Kind == models.FindingSummaryMismatch {
 			one.Subject = strings.TrimSpace("writer " + w.Principal + " " + w.Engine)
 		}

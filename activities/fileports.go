@@ -22,11 +22,15 @@ type Watcher interface {
 // FileLedger keeps the files of commits as they came, and what was found of them. Every method is one transaction, with
 // the audit events of the findings that it opens and resolves, and may be repeated.
 type FileLedger interface {
-	// RecordFiles forgets the files that a snapshot removed, and adds those that it brought; one that is there stays as it
-	// is. It opens the findings.
+	// KnownFiles gives the records that there are of the ids, those of removed files too.
+	KnownFiles(ctx context.Context, ids []string) ([]models.FileRecord, error)
+	// RecordFiles marks the files that a snapshot removed, and adds those that it brought; one that is there stays as it
+	// is, unless it was removed: then it is the new one. It opens the findings.
 	RecordFiles(ctx context.Context, r FileRecording) error
 	// FilesToCheck gives files that were looked at last before a time, the longest ago first.
 	FilesToCheck(ctx context.Context, before time.Time, limit int) ([]WatchedFile, error)
+	// PruneFileRecords forgets files that were removed before a time, at most limit, and gives how many.
+	PruneFileRecords(ctx context.Context, before time.Time, limit int) (int, error)
 	// SettleFiles writes how files were found: it opens or refreshes the findings about what is wrong, unless the file was
 	// recorded anew meanwhile, and resolves those about what is well again.
 	SettleFiles(ctx context.Context, c FileCheck) (FileCheckCounts, error)
@@ -35,6 +39,7 @@ type FileLedger interface {
 // FileRecording is what RecordFiles writes.
 type FileRecording struct {
 	Removed  []string // ids of records
+	By       int64    // snapshot that removed them
 	Added    []models.FileRecord
 	Findings []models.Finding
 }

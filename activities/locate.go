@@ -30,6 +30,7 @@ type found struct {
 	location string             // of doc
 	snapshot metadata.Snapshot
 	gone     Gone
+	recent   bool // the row is as it was a moment ago
 }
 
 // locate finds a snapshot in the table's current document, else in the document of its own commit. Only a readable
@@ -45,7 +46,7 @@ func (a *Activities) locate(ctx context.Context, t Target) (found, error) {
 		f.doc, f.location = f.current, f.row.MetadataLocation
 		return f, nil
 	}
-	commit, err := a.ports.Ledger.Commit(ctx, t.TableID, t.SnapshotID)
+	commit, err := a.recentCommit(ctx, t.TableID, t.SnapshotID)
 	if fault.Is(err, fault.NotFound) || err == nil && commit.MetadataLocation == "" {
 		f.gone = GoneSnapshot
 		return f, nil
@@ -71,7 +72,7 @@ func (a *Activities) locate(ctx context.Context, t Target) (found, error) {
 func (a *Activities) currentDocument(ctx context.Context, t Target) (found, error) {
 	var last string
 	for range readRaces {
-		row, err := a.ports.Ledger.TableByID(ctx, t.TableID)
+		row, err := a.tableRow(ctx, t.TableID)
 		switch {
 		case fault.Is(err, fault.NotFound), err == nil && row.UUID != t.TableUUID:
 			return found{gone: GoneTable}, nil

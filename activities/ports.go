@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluice-data/sluice/internal/findings"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/models"
@@ -19,6 +20,11 @@ type Ledger interface {
 	// the audit event once (by its dedupe key), and moves the table's recorded snapshot and row count when
 	// the commit is main's newest recorded one (by sequence number). recorded is false when it was recorded before.
 	RecordCommit(ctx context.Context, r Recording) (recorded bool, err error)
+	// History gives what the ledger has of the writer of a commit.
+	History(ctx context.Context, c models.Commit) (findings.History, error)
+	// LatestOf gives the newest commits of a writer, newest first: what writers.Summarize makes use of, and what they say of
+	// themselves for the first few alone.
+	LatestOf(ctx context.Context, writerID string, limit int) ([]models.Commit, error)
 	// Drifted gives tables, in order of id after the given one, whose current snapshot is not the recorded one and
 	// whose last change is older than quiet; and pending commits older than that.
 	Drifted(ctx context.Context, after string, quiet time.Duration, limit int) ([]DriftedTable, error)
@@ -31,6 +37,10 @@ type Recording struct {
 	RowCount *int64        // of the table after this snapshot, when exact
 	Audit    models.AuditEvent
 	Findings []models.Finding // opened or refreshed with the event
+	Resolved []models.FindingSubject
+	// Writers are kept as the ledger has them: those that are there keep what people declared of them, and one that is
+	// newer in the table is left alone.
+	Writers []models.TableWriter
 }
 
 // DriftedTable is a table the sweep found behind, with the snapshots to reconcile: its head and pending commits.

@@ -27,7 +27,8 @@ type RecordCommitResult struct {
 	Recorded bool `json:"recorded,omitempty"`
 }
 
-// RecordCommit finishes a commit's ledger row and writes its one audit event, in one transaction. It is idempotent by
+// RecordCommit finishes a commit's ledger row, says what is wrong with it and who wrote it, and writes its one audit event, in
+// one transaction. It is idempotent by
 // the ledger row's status and by the event's dedupe key reconciled/<table-id>/<snapshot-id>.
 func (a *Activities) RecordCommit(ctx context.Context, in RecordCommitInput) (RecordCommitResult, error) {
 	recorded, err := a.recordCommit(ctx, in)
@@ -39,18 +40,30 @@ func (a *Activities) recordCommit(ctx context.Context, in RecordCommitInput) (bo
 	if err != nil || !ok {
 		return false, err
 	}
+	var of analysis
+	if commit.Status != models.CommitReconciled { // else another run made the record
+		if of, err = a.analyse(ctx, commit, in); err != nil {
+			return false, err
+		}
+	}
 	now := a.ports.Now().UTC()
 	finish(&commit, models.CommitReconciled, in.WorkflowID, now)
-	commit.AddedRows, commit.AddedFiles, commit.AddedBytes = in.Counts.Rows, in.Counts.Files, in.Counts.Bytes
-	commit.RowCountBefore, commit.RowCountAfter = in.Counts.RowCountBefore, in.Counts.RowCountAfter
+	counted(&commit, in.Counts)
 
 	event := a.auditEvent(commit, in.Catalog, now)
 	event.Type, event.DedupeKey = reconciledType(commit), dedupeKey("reconciled", in.Target)
-	event.Details.V = reconciledDetails(commit, in)
-	return a.ports.Ledger.RecordCommit(ctx, Recording{
+	event.Details.V = reconciledDetails(commit, in, of.findings)
+	return a.recordRow(ctx, Recording{
 		Commit: commit, OnMain: in.OnMain, RowCount: in.Counts.RowCountAfter, Audit: event,
-		Findings: commitFindings(commit, in.Catalog, in.Counts.Findings),
+		Findings: of.findings, Resolved: of.resolved, Writers: of.writers,
 	})
+}
+
+// counted fills in the numbers of a commit.
+func counted(c *models.Commit, n RecountSnapshotResult) {
+	c.AddedRows, c.AddedFiles, c.AddedBytes = n.Rows, n.Files, n.Bytes
+	c.RemovedRows, c.RemovedFiles, c.RemovedBytes, c.DeleteFiles = n.RemovedRows, n.RemovedFiles, n.RemovedBytes, n.DeleteFiles
+	c.RowCountBefore, c.RowCountAfter, c.Partitions.V = n.RowCountBefore, n.RowCountAfter, n.Partitions
 }
 
 func finish(c *models.Commit, status models.CommitStatus, workflowID string, now time.Time) {
@@ -74,7 +87,7 @@ func dedupeKey(what string, t Target) *string {
 // ledgerRow gives the row that the commit wrote, or makes one of the snapshot itself where it arrived unseen, such
 // as the history of a registered table; false when that is gone.
 func (a *Activities) ledgerRow(ctx context.Context, t Target) (models.Commit, bool, error) {
-	commit, err := a.ports.Ledger.Commit(ctx, t.TableID, t.SnapshotID)
+	commit, err := a.recentCommit(ctx, t.TableID, t.SnapshotID)
 	if !fault.Is(err, fault.NotFound) {
 		return commit, err == nil, err
 	}
@@ -95,6 +108,10 @@ func unseenCommit(t Target, at found) models.Commit {
 	}
 	c.Summary.V = s.Summary
 	c.Writer.V = models.Writer{Engine: s.Summary["engine-name"]}
+	if s.SchemaID != nil {
+		schema := int64(*s.SchemaID)
+		c.SchemaID = &schema
+	}
 	if onMain(at.doc, s.ID) {
 		c.Ref = "main"
 	}

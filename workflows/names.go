@@ -14,6 +14,8 @@ const (
 	SweepDroppedName    = "SweepDropped"
 	PurgeTableName      = "PurgeTable"
 	CheckFilesName      = "CheckFiles"
+	CheckTablesName     = "CheckTables"
+	WatchWritersName    = "WatchWriters"
 )
 
 // ProgressQuery is answered by every workflow with its Progress.

@@ -67,6 +67,13 @@ func sweeping() workflow.ActivityOptions {
 	return o
 }
 
+// looking is for a page of tables each of which may name many files: it lasts longer, and is as little insisted on.
+func looking() workflow.ActivityOptions {
+	o := scan()
+	o.ScheduleToCloseTimeout = 2 * time.Hour
+	return o
+}
+
 // destructive is for deleting many objects. It goes on where the last heartbeat was; what cannot be deleted for a day ends
 // it, for people to see, and the next sweep begins anew.
 func destructive() workflow.ActivityOptions {

@@ -6,7 +6,7 @@ import "go.temporal.io/sdk/workflow"
 type Progress struct {
 	Stage     string `json:"stage"`           // what is being done now
 	Table     string `json:"table,omitempty"` // to which table
-	Total     int    `json:"total"`           // commits, or tables of a sweep or purge, known so far
+	Total     int    `json:"total"`           // commits, or writers or tables of a sweep or purge, known so far
 	Done      int    `json:"done"`            // of Total
 	Recorded  int    `json:"recorded"`        // audit events written
 	Abandoned int    `json:"abandoned"`       // commits whose table or snapshot is gone
@@ -22,6 +22,9 @@ const (
 	stageFiling     = "recording-files"
 	stageSweeping   = "sweeping"
 	stageChecking   = "checking"
+	stageWatching   = "watching-writers"
+	stageRating     = "rating-tables"
+	stageTidying    = "tidying"
 	stageClaiming   = "claiming"
 	stagePurging    = "purging"
 	stageDone       = "done"

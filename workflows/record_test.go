@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
@@ -55,12 +56,18 @@ func recordings() []recording {
 		{"ReconcileBatch.v1.table-failed.json", workflows.ReconcileBatchName, noFiles(tables(true))},
 		{"ReconcileBatch.v2.files.json", workflows.ReconcileBatchName, tables(false)},
 		{"CheckFiles.v1.pages.json", workflows.CheckFilesName, checkFiles},
+		{"CheckTables.v1.pages.json", workflows.CheckTablesName, checkTables},
+		{"WatchWriters.v1.pages.json", workflows.WatchWritersName, watchWriters},
+		{"WatchWriters.v1.hour-only.json", workflows.WatchWritersName, watchHour},
 		{"SweepCatalog.v1.pages.json", workflows.SweepCatalogName, sweep},
 		{"SweepDropped.v1.pages.json", workflows.SweepDroppedName, sweepDropped},
 		{"PurgeTable.v1.purged.json", workflows.PurgeTableName, purgeDue},
 		{"PurgeTable.v1.undropped.json", workflows.PurgeTableName, purgeUndropped},
 		{"PurgeTable.v1.data-kept.json", workflows.PurgeTableName, purgeDataKept},
 		{"PurgeTable.v1.failed.json", workflows.PurgeTableName, purgeFailed},
+		{"DeliverWebhooks.v1.pages.json", workflows.DeliverWebhooksName, deliverMany},
+		{"DeliverWebhooks.v1.none.json", workflows.DeliverWebhooksName, deliverNothing},
+		{"ExportAudit.v1.pages.json", workflows.ExportAuditName, exportMany},
 	}
 }
 
@@ -80,7 +87,8 @@ func TestRecordHistories(t *testing.T) {
 			e.work(t, world)
 			queue := workflows.ReconcileQueue
 			switch r.workflow {
-			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName, workflows.CheckFilesName:
+			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName, workflows.CheckFilesName,
+				workflows.CheckTablesName, workflows.WatchWritersName, workflows.DeliverWebhooksName, workflows.ExportAuditName:
 				queue = workflows.MaintenanceQueue
 			}
 			run, err := e.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "recorded/" + r.file, TaskQueue: queue}, r.workflow, in)
@@ -178,6 +186,23 @@ func filesRefused(world *activitiestest.World) any {
 func checkFiles(world *activitiestest.World) any {
 	recordMany(world, 2500) // two pages and a half
 	return workflows.CheckFilesInput{}
+}
+
+func checkTables(world *activitiestest.World) any {
+	checkMany(world, 501) // a page and one
+	return workflows.CheckTablesInput{Every: time.Hour}
+}
+
+func watchWriters(world *activitiestest.World) any {
+	declare(world, 501) // a page and one
+	return watchInput()
+}
+
+func watchHour(world *activitiestest.World) any {
+	declare(world, 1)
+	in := watchInput()
+	in.Done.DailyAt = time.Now()
+	return in
 }
 
 // recordMany records a table's files, the last of which somebody changed.

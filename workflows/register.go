@@ -20,6 +20,10 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 		{SweepDroppedName, SweepDropped},
 		{PurgeTableName, PurgeTable},
 		{CheckFilesName, CheckFiles},
+		{CheckTablesName, CheckTables},
+		{WatchWritersName, WatchWriters},
+		{DeliverWebhooksName, DeliverWebhooks},
+		{ExportAuditName, ExportAudit},
 	} {
 		r.RegisterWorkflowWithOptions(w.fn, workflow.RegisterOptions{Name: w.name})
 	}
@@ -39,6 +43,14 @@ func RegisterActivities(r worker.ActivityRegistry, a *activities.Activities) {
 		{activities.FindDriftName, a.FindDrift},
 		{activities.RecordFilesName, a.RecordFiles},
 		{activities.CheckFilePageName, a.CheckFilePage},
+		{activities.CheckTablePageName, a.CheckTablePage},
+		{activities.WatchWriterPageName, a.WatchWriterPage},
+		{activities.WatchTablePageName, a.WatchTablePage},
+		{activities.TidyFindingsName, a.TidyFindings},
+		{activities.FanOutWebhooksName, a.FanOutWebhooks},
+		{activities.DeliverPageName, a.DeliverPage},
+		{activities.ExportAuditName, a.ExportAudit},
+		{activities.PruneAuditName, a.PruneAudit},
 		{activities.StartDuePurgesName, a.StartDuePurges},
 		{activities.ClaimPurgeName, a.ClaimPurge},
 		{activities.PurgeDataFilesName, a.PurgeDataFiles},

@@ -16,6 +16,8 @@ const (
 	defaultSweepEvery = 5 * time.Minute
 	defaultSweepQuiet = time.Minute
 	defaultCheckEvery = time.Hour
+	defaultWatchEvery = time.Minute
+	defaultFileMemory = 30 * 24 * time.Hour
 	// sweepCatchUp bounds how late a missed sweep is made good: an older one is covered by the next.
 	sweepCatchUp = time.Hour
 )
@@ -25,24 +27,42 @@ type ScheduleOptions struct {
 	SweepEvery time.Duration // default 5 minutes
 	SweepQuiet time.Duration // changes younger than this are left to the dispatcher; default 1 minute
 	CheckEvery time.Duration // from one check of the files to the next; default an hour
+	WatchEvery time.Duration // from one look at the writers to the next; default a minute
+	FileMemory time.Duration // how long a file that was removed is remembered; default 30 days
+	// ExportEvery is the time from one export of the audit to the next; default an hour, for the removal of old events alone.
+	ExportEvery time.Duration
+}
+
+func (o *ScheduleOptions) fill() {
+	for _, d := range []struct {
+		value *time.Duration
+		is    time.Duration
+	}{
+		{&o.SweepEvery, defaultSweepEvery},
+		{&o.SweepQuiet, defaultSweepQuiet},
+		{&o.CheckEvery, defaultCheckEvery},
+		{&o.WatchEvery, defaultWatchEvery},
+		{&o.FileMemory, defaultFileMemory},
+		{&o.ExportEvery, defaultExportEvery},
+	} {
+		if *d.value <= 0 {
+			*d.value = d.is
+		}
+	}
 }
 
 // EnsureSchedules makes every schedule exist as the options say. It may be called by every process at every start: it creates what is
 // missing and changes what differs, and a schedule that an operator paused stays paused.
 func EnsureSchedules(ctx context.Context, c client.Client, o ScheduleOptions) error {
-	if o.SweepEvery <= 0 {
-		o.SweepEvery = defaultSweepEvery
-	}
-	if o.SweepQuiet <= 0 {
-		o.SweepQuiet = defaultSweepQuiet
-	}
-	if o.CheckEvery <= 0 {
-		o.CheckEvery = defaultCheckEvery
-	}
+	o.fill()
 	for _, want := range []client.ScheduleOptions{
 		schedule(o.SweepEvery, SweepScheduleID, SweepCatalogName, SweepCatalogInput{Quiet: o.SweepQuiet}),
 		schedule(o.SweepEvery, SweepDroppedScheduleID, SweepDroppedName, SweepDroppedInput{}),
 		schedule(o.CheckEvery, CheckFilesScheduleID, CheckFilesName, CheckFilesInput{}),
+		schedule(o.SweepEvery, CheckTablesScheduleID, CheckTablesName, CheckTablesInput{Every: o.CheckEvery}),
+		schedule(o.WatchEvery, WatchWritersScheduleID, WatchWritersName, WatchWritersInput{Every: o.WatchEvery, FileMemory: o.FileMemory}),
+		schedule(DeliverEvery, DeliverWebhooksScheduleID, DeliverWebhooksName, DeliverWebhooksInput{}),
+		schedule(o.ExportEvery, ExportAuditScheduleID, ExportAuditName, ExportAuditInput{}),
 	} {
 		if err := ensureSchedule(ctx, c, want); err != nil {
 			return fault.Wrap(err, fault.Unavailable, "The schedule %s cannot be made: check that Temporal runs and that its namespace is ready.", want.ID)

@@ -86,12 +86,23 @@ func (s *Starter) StartReconcileBatch(ctx context.Context, events []models.Outbo
 	if len(events) == 0 {
 		return nil
 	}
-	targets := make([]activities.Target, 0, len(events))
+	id, targets := batchOf(events)
+	return s.batch(ctx, id, targets, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
+}
+
+// AwaitReconcileBatch waits for the end of a batch that StartReconcileBatch started for the same events; the error is of the batch, or of
+// the waiting.
+func (s *Starter) AwaitReconcileBatch(ctx context.Context, events []models.OutboxEvent) error {
+	id, _ := batchOf(events)
+	return s.client.GetWorkflow(ctx, id, "").Get(ctx, nil)
+}
+
+func batchOf(events []models.OutboxEvent) (id string, targets []activities.Target) {
+	targets = make([]activities.Target, 0, len(events))
 	for _, e := range events {
 		targets = append(targets, TargetOf(e))
 	}
-	id := ReconcileBatchID(events[0].ID, events[len(events)-1].ID, targets)
-	return s.batch(ctx, id, targets, enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY)
+	return ReconcileBatchID(events[0].ID, events[len(events)-1].ID, targets), targets
 }
 
 // RepairCommit starts a reconciliation that the database says is missing: unlike StartReconcile, also where a workflow for it has

@@ -3,8 +3,11 @@ package activitiestest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/models"
 )
 
 // FirstSnapshotID is the first snapshot of every table, beyond what a float keeps exactly; each further one is one more.
@@ -38,14 +41,15 @@ func (s snapshot) json(location string) map[string]any {
 // publish writes the table's next metadata file and points the row at it. The caller holds the lock.
 func (w *World) publish(t *Table) {
 	m := map[string]any{
-		"format-version": 2, "table-uuid": t.Row.UUID, "location": t.Row.Location, "last-sequence-number": len(t.snapshots),
-		"last-updated-ms": 1_700_000_000_000 + len(t.snapshots), "last-column-id": 1, "current-schema-id": 0,
-		"schemas": []any{map[string]any{"type": "struct", "schema-id": 0, "fields": []any{
-			map[string]any{"id": 1, "name": "id", "required": false, "type": "long"},
-		}}},
+		"format-version": 2, "table-uuid": t.Row.UUID, "location": t.Row.Location, "last-sequence-number": int64(len(t.snapshots)) + t.rolledBack,
+		"last-updated-ms": 1_700_000_000_000 + len(t.snapshots), "last-column-id": 100, "current-schema-id": t.Schema,
+		"schemas":         t.schemas(),
 		"partition-specs": []any{map[string]any{"spec-id": 0, "fields": []any{}}}, "default-spec-id": 0, "last-partition-id": 999,
 		"sort-orders": []any{map[string]any{"order-id": 0, "fields": []any{}}}, "default-sort-order-id": 0,
-		"properties": map[string]string{},
+		"properties": t.properties(),
+	}
+	if t.versions > 0 {
+		m["metadata-log"] = []any{map[string]any{"timestamp-ms": 1_700_000_000_000, "metadata-file": t.Row.MetadataLocation}}
 	}
 	var snapshots []any
 	for _, s := range t.snapshots {
@@ -71,4 +75,39 @@ func (w *World) publish(t *Table) {
 	t.Row.Version++
 	t.Row.MetadataLocation = fmt.Sprintf("%s/metadata/%05d.metadata.json", t.Row.Location, t.versions)
 	w.docs[t.Row.MetadataLocation] = doc
+	w.files.objects[t.Row.MetadataLocation] = maintenance.Sighting{Found: true, Size: int64(len(raw))}
+}
+
+// schemas gives a schema for each list of columns. A column has the same id in all.
+func (t *Table) schemas() []any {
+	lists := t.Schemas
+	if lists == nil {
+		lists = [][]string{{"id"}}
+	}
+	var names []string
+	var out []any
+	for n, columns := range lists {
+		fields := []any{}
+		for _, name := range columns {
+			id := slices.Index(names, name) + 1
+			if id == 0 {
+				names = append(names, name)
+				id = len(names)
+			}
+			fields = append(fields, map[string]any{"id": id, "name": name, "required": false, "type": "long"})
+		}
+		out = append(out, map[string]any{"type": "struct", "schema-id": n, "fields": fields})
+	}
+	return out
+}
+
+// properties gives what governance wants, as the test changed it.
+func (t *Table) properties() map[string]string {
+	out := models.Stamps{Prefix: ReservedPrefix}.Wanted(t.Row)
+	for key, value := range t.Properties {
+		if out[key] = value; value == "" {
+			delete(out, key)
+		}
+	}
+	return out
 }

@@ -23,11 +23,14 @@ type fileWorld struct {
 	gone     map[string]bool // from every head
 	records  map[string]models.FileRecord
 	findings []models.Finding
+	also     map[int64][]string // files beside its own that a snapshot adds
+	removed  map[int64][]string // by a snapshot
 	none     bool
 }
 
 func newFileWorld() fileWorld {
-	return fileWorld{objects: map[string]maintenance.Sighting{}, gone: map[string]bool{}, records: map[string]models.FileRecord{}}
+	return fileWorld{objects: map[string]maintenance.Sighting{}, gone: map[string]bool{}, records: map[string]models.FileRecord{},
+		also: map[int64][]string{}, removed: map[int64][]string{}}
 }
 
 // NoFiles lets commits change no files.
@@ -62,7 +65,9 @@ func (w *World) Records() []string {
 	defer w.mu.Unlock()
 	out := []string{}
 	for _, r := range w.files.records {
-		out = append(out, r.Location)
+		if r.RemovedAt == nil {
+			out = append(out, r.Location)
+		}
 	}
 	slices.Sort(out)
 	return out
@@ -75,8 +80,9 @@ func (w *World) Findings() []models.Finding {
 	return slices.Clone(w.files.findings)
 }
 
-// addFiles makes the files of a new snapshot. The caller holds the lock.
+// addFiles makes the files of a new snapshot, and its manifest list. The caller holds the lock.
 func (w *World) addFiles(t *Table, id int64) {
+	w.files.objects[fmt.Sprintf("%s/metadata/snap-%d.avro", t.Row.Location, id)] = maintenance.Sighting{Found: true, Size: FileSize}
 	for n := range max(t.Adds, 1) {
 		path := fmt.Sprintf("%s/data/%d-%d.parquet", t.Row.Location, id, n)
 		w.files.objects[path] = maintenance.Sighting{Found: true, Size: FileSize, ETag: fmt.Sprint("e", n), Modified: time.UnixMilli(1_700_000_000_000)}
@@ -95,9 +101,13 @@ func (w *World) Changes(ctx context.Context, snap metadata.Snapshot, limit int) 
 	var out maintenance.ChangedFiles
 	for path := range w.files.objects {
 		if strings.HasPrefix(path, prefix) {
-			out.Added = append(out.Added, maintenance.AddedFile{Path: path, Size: FileSize})
+			out.Added = append(out.Added, maintenance.AddedFile{Path: path, Size: FileSize, Rows: RowsPerCommit})
 		}
 	}
+	for _, path := range w.files.also[snap.ID] {
+		out.Added = append(out.Added, maintenance.AddedFile{Path: path, Size: FileSize, Rows: RowsPerCommit})
+	}
+	out.Removed = slices.Clone(w.files.removed[snap.ID])
 	slices.SortFunc(out.Added, func(a, b maintenance.AddedFile) int { return strings.Compare(a.Path, b.Path) })
 	if len(out.Added) > limit {
 		out.Left, out.Added = int64(len(out.Added)-limit), out.Added[:limit]
@@ -147,15 +157,66 @@ func (w *World) RecordFiles(ctx context.Context, r activities.FileRecording) err
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range r.Removed {
-		delete(w.files.records, id)
+		if record, ok := w.files.records[id]; ok && record.SnapshotID != r.By {
+			at, by := time.Now(), r.By
+			record.RemovedAt, record.RemovedBy = &at, &by
+			w.files.records[id] = record
+		}
 	}
 	for _, record := range r.Added {
-		if _, ok := w.files.records[record.ID]; !ok {
+		if is, ok := w.files.records[record.ID]; !ok || is.RemovedAt != nil && is.SnapshotID != record.SnapshotID {
 			w.files.records[record.ID] = record
 		}
 	}
 	w.open(r.Findings)
 	return nil
+}
+
+// KnownFiles implements activities.FileLedger.
+func (w *World) KnownFiles(ctx context.Context, ids []string) ([]models.FileRecord, error) {
+	if err := w.called(ctx, "KnownFiles", ""); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []models.FileRecord
+	for _, id := range ids {
+		if r, ok := w.files.records[id]; ok {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// PruneFileRecords implements activities.FileLedger.
+func (w *World) PruneFileRecords(ctx context.Context, before time.Time, limit int) (int, error) {
+	if err := w.called(ctx, "PruneFileRecords", ""); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pruned := 0
+	for id, r := range w.files.records {
+		if r.RemovedAt != nil && r.RemovedAt.Before(before) && pruned < limit {
+			delete(w.files.records, id)
+			pruned++
+		}
+	}
+	return pruned, nil
+}
+
+// AddFile lets a snapshot add a file that another one has too.
+func (w *World) AddFile(t activities.Target, path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files.also[t.SnapshotID] = append(w.files.also[t.SnapshotID], path)
+}
+
+// RemoveFrom lets a snapshot take a file out of the table.
+func (w *World) RemoveFrom(t activities.Target, path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files.removed[t.SnapshotID] = append(w.files.removed[t.SnapshotID], path)
 }
 
 // FilesToCheck implements activities.FileLedger. Dropped tables are away.
@@ -167,7 +228,7 @@ func (w *World) FilesToCheck(ctx context.Context, before time.Time, limit int) (
 	defer w.mu.Unlock()
 	var out []activities.WatchedFile
 	for _, r := range w.files.records {
-		if !r.CheckedAt.Before(before) {
+		if !r.CheckedAt.Before(before) || r.RemovedAt != nil {
 			continue
 		}
 		f := activities.WatchedFile{FileRecord: r, Is: activities.TableAway}
@@ -229,9 +290,11 @@ func (w *World) open(findings []models.Finding) int {
 			return is.ResolvedAt == nil && is.TableID == f.TableID && is.SubjectKey == f.SubjectKey && is.Kind == f.Kind
 		})
 		if at >= 0 {
-			w.files.findings[at].Evidence = f.Evidence
+			w.files.findings[at].Evidence, w.files.findings[at].LastSeenAt = f.Evidence, time.Now()
 			continue
 		}
+		f.ID = fmt.Sprintf("finding-%06d", len(w.files.findings)+1)
+		f.FirstSeenAt, f.LastSeenAt = time.Now(), time.Now()
 		w.files.findings = append(w.files.findings, f)
 		opened++
 	}

@@ -2,6 +2,9 @@ package activitiestest
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sluice-data/sluice/activities"
@@ -57,7 +60,9 @@ func (w *World) RecordCommit(ctx context.Context, r activities.Recording) (bool,
 	if recorded {
 		w.commits[key] = r.Commit
 		w.audits = append(w.audits, r.Audit)
+		w.closeSubjects(r.Resolved)
 		w.open(r.Findings)
+		w.keep(r.Writers)
 	}
 	if t := w.tables[r.Commit.TableID]; t != nil && r.Commit.Status == models.CommitReconciled && w.advances(t, r) {
 		t.Row.RecordedSnapshotID, t.Row.RowCount = &r.Commit.SnapshotID, r.RowCount
@@ -125,7 +130,9 @@ func (w *World) Count(ctx context.Context, doc *metadata.Document, snap metadata
 	if err := w.called(ctx, "Count", doc.UUID()); err != nil {
 		return reconcile.Counts{}, err
 	}
-	counts := reconcile.Counts{AddedRows: RowsPerCommit, TotalRows: RowsPerCommit * snap.SequenceNumber, Exact: true}
+	total := RowsPerCommit * snap.SequenceNumber
+	counts := reconcile.Counts{AddedRows: RowsPerCommit, LiveRows: total, TotalRows: total, Exact: true}
+	counts.LiveFiles, _ = strconv.ParseInt(snap.Summary["total-data-files"], 10, 64)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.files.none {
@@ -154,6 +161,11 @@ func (w *World) Restamp(ctx context.Context, tableID string) ([]string, error) {
 	}
 	keys := t.Restamp
 	t.Restamp = nil
+	if len(t.Properties) > 0 {
+		keys = append(keys, slices.Sorted(maps.Keys(t.Properties))...)
+		t.Properties = nil
+		w.publish(t)
+	}
 	return keys, nil
 }
 

@@ -1,5 +1,6 @@
 // Package activitiestest is a small world for tests of activities and workflows: tables with real metadata documents, and a
-// ledger, in memory. It may import activities, models, internal/metadata and internal/fault.
+// ledger, in memory. It may import activities, models, internal/metadata, internal/maintenance, internal/findings,
+// internal/writers and internal/fault.
 package activitiestest
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/findings"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/models"
 )
@@ -42,8 +44,11 @@ type World struct {
 	sharers activities.Sharers
 	purges  []activities.PurgeTarget
 
-	keepsData bool
-	files     fileWorld
+	keepsData  bool
+	files      fileWorld
+	webhooks   []*webhook
+	governance governance
+	audit      auditWorld
 
 	fail func(port, tableID string) error
 
@@ -53,12 +58,19 @@ type World struct {
 
 // Table is a table under test.
 type Table struct {
-	Row       models.Table
-	Restamp   []string // what the next restamp changes
-	Files     int      // the data files that summaries of later snapshots claim; 0 for one per snapshot
-	Adds      int      // files of each later snapshot; 0 for one
-	snapshots []snapshot
-	versions  int
+	Row     models.Table
+	Restamp []string // what the next restamp changes
+	Files   int      // the data files that summaries of later snapshots claim; 0 for one per snapshot
+	Adds    int      // files of each later snapshot; 0 for one
+	// What later metadata has: columns of each schema, the current one, and properties beside those that governance wants;
+	// a value of "" takes one of those away.
+	Schemas    [][]string // nil for one with the column id
+	Schema     int
+	Properties map[string]string
+	snapshots  []snapshot
+	versions   int
+
+	rolledBack int64
 }
 
 // New makes an empty world.
@@ -66,7 +78,7 @@ func New() *World {
 	return &World{
 		tables: map[string]*Table{}, commits: map[commitKey]models.Commit{},
 		docs: map[string]*metadata.Document{}, calls: map[string]int{}, drops: map[string]models.DroppedTable{},
-		files: newFileWorld(),
+		files: newFileWorld(), governance: newGovernance(),
 	}
 }
 
@@ -75,6 +87,12 @@ func (w *World) Ports() activities.Ports {
 	return activities.Ports{
 		Ledger: w.Ledger(), Catalogs: w, Documents: w, Counter: w, Restamper: w, Starter: w,
 		Purges: w, Purger: w, PurgeStarter: w, Files: w, Watcher: w,
+		AuditExporter: w, AuditPruner: w,
+		Courier: w.Courier(), Writers: w, Findings: w.FindingLedger(), Checks: w, Arrivals: w, ReservedPrefix: ReservedPrefix,
+		Thresholds: findings.Thresholds{
+			StallFactor: 5, StallFloor: time.Minute, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720, SmallFile: 1 << 20,
+			EqualityDeletes: 1000, MetadataBytes: 16 << 20,
+		},
 	}
 }
 
@@ -108,6 +126,8 @@ func (w *World) Commit(table activities.Target) activities.Target {
 		SnapshotID: s.id, SequenceNumber: s.sequence, Ref: "main", Operation: "append", MetadataLocation: t.Row.MetadataLocation,
 		Kind: models.ExternalCommit, CommittedAt: time.UnixMilli(s.timestamp), Status: models.CommitPending,
 	}
+	schema := int64(t.Schema)
+	c.SchemaID = &schema
 	if s.parent != 0 {
 		c.ParentSnapshotID = &s.parent
 	}
@@ -122,7 +142,7 @@ func (w *World) CommitUnseen(table activities.Target) activities.Target {
 	defer w.mu.Unlock()
 	t := w.tables[table.TableID]
 	n := int64(len(t.snapshots) + 1)
-	s := snapshot{id: FirstSnapshotID + n - 1, sequence: n, timestamp: 1_700_000_000_000 + n, files: t.Files}
+	s := snapshot{id: FirstSnapshotID + n - 1 + t.rolledBack, sequence: n + t.rolledBack, timestamp: 1_700_000_000_000 + n, files: t.Files}
 	if n > 1 {
 		s.parent = t.snapshots[n-2].id
 	}
@@ -130,6 +150,23 @@ func (w *World) CommitUnseen(table activities.Target) activities.Target {
 	w.addFiles(t, s.id)
 	w.publish(t)
 	return table.At(s.id)
+}
+
+// Publish writes the table's next metadata file as the test changed it.
+func (w *World) Publish(table activities.Target) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.publish(w.tables[table.TableID])
+}
+
+// RollBack takes the newest snapshot off main, and out of the metadata.
+func (w *World) RollBack(table activities.Target) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.tables[table.TableID]
+	t.rolledBack++
+	t.snapshots = t.snapshots[:len(t.snapshots)-1]
+	w.publish(t)
 }
 
 // Expire takes the oldest n snapshots out of the current document.
@@ -156,6 +193,7 @@ func (w *World) RemoveFile(location string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.docs, location)
+	delete(w.files.objects, location)
 }
 
 // Table gives the table for the test to look at or to change.

@@ -153,6 +153,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 		return nil, err
 	}
 	if err := metadata.Check(base, in.Requirements); err != nil {
+		s.noteStaleIdentity(ctx, caller, p, in)
 		return nil, err
 	}
 	result, err := metadata.Apply(base, in.Updates, metadata.ApplyOptions{Now: s.now(), PreviousLocation: row.MetadataLocation})
@@ -179,7 +180,7 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	p.row.ForeignFiles = p.row.ForeignFiles || result.Changes.LocationChanged || attempt.Change.Outside() != ""
 	p.returns = returns(p, result.Changes)
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
-	return p, nil
+	return p, s.refuseDuplicates(ctx, caller, p, attempt)
 }
 
 // planCreate judges the commit that ends a staged create.

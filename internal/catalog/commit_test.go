@@ -42,8 +42,7 @@ func TestAppendIsOneTransaction(t *testing.T) {
 	if ledger.Kind != models.ExternalCommit || ledger.Status != models.CommitPending || ledger.Ref != "main" || ledger.MetadataLocation != view.MetadataLocation || ledger.Writer.V.Principal != "job" {
 		t.Fatalf("the ledger says %+v", ledger)
 	}
-	events, err := h.store.PendingEvents(context.Background(), 10)
-	must(t, err)
+	events := h.outbox(t)
 	if len(events) != 1 || events[0].SnapshotID != c.SnapshotID || events[0].TableUUID != row.UUID {
 		t.Fatalf("the outbox has %+v", events)
 	}
@@ -154,7 +153,7 @@ func TestReplayedCommitChangesNothing(t *testing.T) {
 	if again.Document.SnapshotCount() != 2 || again.MetadataLocation == first.MetadataLocation {
 		t.Fatalf("the replay answers %d snapshots at %s, not the current state", again.Document.SnapshotCount(), again.MetadataLocation)
 	}
-	if events, _ := h.store.PendingEvents(context.Background(), 10); len(events) != 2 {
+	if events := h.outbox(t); len(events) != 2 {
 		t.Fatalf("the outbox has %d events, want one for each of two commits", len(events))
 	}
 }

@@ -119,11 +119,11 @@ func (s *Service) defaultPolicy(ctx context.Context, at tablePlace) (models.Writ
 // checkNewProperties refuses reserved properties, but for values that Sluice would stamp itself: a client that
 // rebuilds a table from another's metadata repeats them in good faith.
 func (s *Service) checkNewProperties(table string, row models.Table, properties map[string]string) error {
-	wanted := s.stamps.wanted(row)
+	wanted := s.stamps.Wanted(row)
 	for key, value := range properties {
-		if s.stamps.reserved(key) && wanted[key] != value {
+		if s.stamps.Reserved(key) && wanted[key] != value {
 			return fault.New(fault.Forbidden, "Table %s cannot be created with the property %s: the prefix %s is reserved for governance. Set governance with `sluice policy` and `sluice tables classify`.",
-				table, key, s.stamps.prefix)
+				table, key, s.stamps.Prefix)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (s *Service) checkNewProperties(table string, row models.Table, properties 
 
 // stamp adds the governance properties to a new table's metadata.
 func (s *Service) stamp(doc *metadata.Document, row models.Table) (*metadata.Document, error) {
-	updates, _, err := s.stamps.updates(doc.Properties(), row)
+	updates, _, err := stampUpdates(s.stamps, doc.Properties(), row)
 	if err != nil || len(updates) == 0 {
 		return doc, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -24,15 +25,12 @@ func (s *Service) describe(caller policy.Caller, p *plan, kind models.CommitKind
 	if p.creates {
 		typ = models.AuditTableCreated
 	}
-	refs := c.NetRefs()
+	schema := int64(p.next.CurrentSchemaID())
 	for _, snap := range c.AddedSnapshots {
-		ref := ""
-		for _, r := range refs {
-			if r.After != nil && r.After.SnapshotID == snap.ID {
-				ref = r.Name
-			}
-		}
-		p.effects.Commits = append(p.effects.Commits, s.ledgerRow(caller, p.at, row, snap, ref, kind))
+		commit := s.ledgerRow(caller, p.at, row, snap, refOf(c, snap.ID), kind)
+		id := writers.Identify(row.ID, commit.Ref, commit.Writer.V, snap.Summary)
+		commit.WriterID, commit.Job, commit.Unit, commit.SchemaID = id.ID, id.Job, id.Unit, &schema
+		p.effects.Commits = append(p.effects.Commits, commit)
 		ids = append(ids, strconv.FormatInt(snap.ID, 10))
 	}
 	event := s.tableEvent(caller, typ, p.at, row, map[string]any{
@@ -45,6 +43,31 @@ func (s *Service) describe(caller policy.Caller, p *plan, kind models.CommitKind
 		event.SnapshotID = &c.AddedSnapshots[len(c.AddedSnapshots)-1].ID
 	}
 	p.effects.Audit = []models.AuditEvent{event}
+}
+
+// mainBranch is the branch that readers get.
+const mainBranch = "main"
+
+// refOf gives the ref that a commit moved to a snapshot, if only for a moment, "" if none: main before other branches, and
+// those before tags. A commit of several snapshots moves its branch from one to the next.
+func refOf(c metadata.Changes, snapshot int64) string {
+	name, best := "", 0
+	for _, r := range c.RefChanges {
+		if r.After == nil || r.After.SnapshotID != snapshot {
+			continue
+		}
+		rank := 1
+		if r.After.Type == "branch" {
+			rank = 2
+		}
+		if r.Name == mainBranch {
+			rank = 3
+		}
+		if rank > best {
+			name, best = r.Name, rank
+		}
+	}
+	return name
 }
 
 func (s *Service) ledgerRow(caller policy.Caller, at tablePlace, row models.Table, snap metadata.Snapshot, ref string, kind models.CommitKind) models.Commit {

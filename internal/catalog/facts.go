@@ -75,7 +75,7 @@ func (s *Service) snapshotFacts(ctx context.Context, p *plan, id int64) (policy.
 // propertyFacts leaves out reserved properties that get the very value Sluice stamps: clients that rebuild a table
 // from its metadata repeat them in good faith.
 func (s *Service) propertyFacts(change *policy.Change, p *plan, c metadata.Changes) {
-	wanted := s.stamps.wanted(p.row)
+	wanted := s.stamps.Wanted(p.row)
 	for _, key := range slices.Sorted(maps.Keys(c.PropertiesSet)) {
 		if value, ok := wanted[key]; !ok || value != c.PropertiesSet[key] {
 			change.PropertiesSet = append(change.PropertiesSet, key)

@@ -15,6 +15,8 @@ type FindingStore interface {
 	// ResolveFinding closes a finding with its event, and makes what it is about what is right from now on. The event says
 	// who did it; the rest of it is the finding's. One that is resolved stays as it is.
 	ResolveFinding(ctx context.Context, id, note string, event models.AuditEvent) (models.Finding, error)
+	// NoteFinding opens a finding with its event, or refreshes the one that is open.
+	NoteFinding(ctx context.Context, f models.Finding) error
 }
 
 // Findings gives findings, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages. It
@@ -52,7 +54,7 @@ func (s *Service) ResolveFinding(ctx context.Context, caller policy.Caller, id, 
 	if caller.CatalogID != "" && caller.CatalogID != finding.CatalogID {
 		return models.Finding{}, fault.Conceal(absent.Subject, "The token does not open the catalog of the finding.", "%s", absent.Message)
 	}
-	path, err := s.pathOfFinding(ctx, finding)
+	path, err := s.pathOfTable(ctx, finding.CatalogID, finding.TableID)
 	if err != nil {
 		return models.Finding{}, err
 	}
@@ -66,16 +68,16 @@ func (s *Service) ResolveFinding(ctx context.Context, caller policy.Caller, id, 
 	return s.store.ResolveFinding(ctx, id, note, s.event(caller, models.AuditFindingResolved, models.Catalog{Name: finding.Catalog}, nil))
 }
 
-// pathOfFinding is where its table is, or its catalog when that is gone.
-func (s *Service) pathOfFinding(ctx context.Context, f models.Finding) (policy.Path, error) {
-	state, err := s.reports.TableState(ctx, f.TableID)
+// pathOfTable is where a table is, or its catalog when it is gone.
+func (s *Service) pathOfTable(ctx context.Context, catalogID, tableID string) (policy.Path, error) {
+	state, err := s.reports.TableState(ctx, tableID)
 	if fault.Is(err, fault.NotFound) {
-		return policy.Path{CatalogID: f.CatalogID}, nil
+		return policy.Path{CatalogID: catalogID}, nil
 	}
 	if err != nil {
 		return policy.Path{}, err
 	}
 	path, err := s.pathOf(ctx, state)
-	path.TableID = f.TableID
+	path.TableID = tableID
 	return path, err
 }

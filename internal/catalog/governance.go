@@ -20,6 +20,30 @@ func (s *Service) SetWritePolicy(ctx context.Context, caller policy.Caller, ref 
 	})
 }
 
+// SetDuplicateCommits says what becomes of a commit to a table that was made before: it is taken and is a finding, or it is
+// refused.
+func (s *Service) SetDuplicateCommits(ctx context.Context, caller policy.Caller, ref string, mode models.DuplicateMode) (models.TableState, error) {
+	if mode != models.AuditDuplicates && mode != models.RejectDuplicates {
+		return models.TableState{}, fault.New(fault.Invalid, "The mode %q is neither audit nor reject.", mode)
+	}
+	at, row, err := s.governed(ctx, caller, policy.SetDuplicateCommits, ref)
+	if err != nil {
+		return models.TableState{}, err
+	}
+	before := row.DuplicateCommits
+	if before == "" {
+		before = models.AuditDuplicates
+	}
+	if before != mode {
+		row.DuplicateCommits, row.UpdatedAt = mode, s.now()
+		event := s.tableEvent(caller, models.AuditDuplicatesChanged, at, row, map[string]any{"from": before, "to": mode})
+		if err := s.store.UpdateDuplicateCommits(ctx, row, event); err != nil {
+			return models.TableState{}, err
+		}
+	}
+	return s.reports.TableState(ctx, row.ID)
+}
+
 // SetGovernance changes a table's classification, its identity columns and what is said of its columns, all at once.
 func (s *Service) SetGovernance(ctx context.Context, caller policy.Caller, ref string, in GovernanceInput) (models.TableState, error) {
 	return s.govern(ctx, caller, policy.SetClassification, ref, models.AuditClassificationChanged, func(at tablePlace, view TableView, row *models.Table) (any, any, error) {
@@ -68,20 +92,26 @@ func checkColumns(ref string, view TableView, in GovernanceInput) error {
 	return nil
 }
 
+// governed finds the table that a caller may govern so.
+func (s *Service) governed(ctx context.Context, caller policy.Caller, op policy.Operation, ref string) (tablePlace, models.Table, error) {
+	if err := refuseGoverning(caller, "change governance"); err != nil {
+		return tablePlace{}, models.Table{}, err
+	}
+	at, row, err := s.byRef(ctx, caller, op, ref)
+	if err != nil {
+		return tablePlace{}, models.Table{}, err
+	}
+	return at, row, caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name))
+}
+
 // govern changes a table's governance and stamps it into the table's metadata. change alters the row and gives what
 // was before and what is now; where they are equal, nothing is written.
 func (s *Service) govern(
 	ctx context.Context, caller policy.Caller, op policy.Operation, ref string, typ models.AuditType,
 	change func(tablePlace, TableView, *models.Table) (before, after any, err error),
 ) (models.TableState, error) {
-	if err := refuseGoverning(caller, "change governance"); err != nil {
-		return models.TableState{}, err
-	}
-	at, row, err := s.byRef(ctx, caller, op, ref)
+	at, row, err := s.governed(ctx, caller, op, ref)
 	if err != nil {
-		return models.TableState{}, err
-	}
-	if err := caller.Require(op, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
 	view, err := s.view(ctx, at, row)

@@ -168,6 +168,19 @@ func (h *harness) audit(t *testing.T, typ models.AuditType) []models.AuditEvent 
 	return events
 }
 
+// outbox gives the events that wait to be dispatched.
+func (h *harness) outbox(t *testing.T) []models.OutboxEvent {
+	t.Helper()
+	events, err := h.store.ClaimEvents(t.Context(), "test", time.Minute, 100, 0)
+	must(t, err)
+	ids := make([]int64, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	must(t, h.store.ReleaseEvents(t.Context(), "test", ids))
+	return events
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -24,7 +24,7 @@ func (s *Service) attempt(caller policy.Caller, at tablePlace, row models.Table,
 	return policy.Attempt{
 		Table: at.cat.Name + "." + at.name(row.Name), Policy: row.WritePolicy, EngineToken: caller.EngineToken,
 		Has:            func(p models.Privilege) bool { return caller.Has(p, path) },
-		ReservedPrefix: s.stamps.prefix, AnyLocation: s.anyLocation, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
+		ReservedPrefix: s.stamps.Prefix, AnyLocation: s.anyLocation, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
 		Change: policy.Change{Actions: actions},
 	}
 }
@@ -55,14 +55,19 @@ func (s *Service) decide(ctx context.Context, caller policy.Caller, p *plan, att
 	if d.Allowed {
 		return d.Kind, nil
 	}
+	return "", s.denied(ctx, caller, p, d.Rule, attempt, d.Err)
+}
+
+// denied records in the audit that a commit is refused, and gives the refusal.
+func (s *Service) denied(ctx context.Context, caller policy.Caller, p *plan, rule string, attempt policy.Attempt, refusal error) error {
 	event := s.tableEvent(caller, models.AuditCommitDenied, p.at, p.row, map[string]any{
-		"rule": d.Rule, "policy": attempt.Policy, "actions": counted(attempt.Change.Actions), "client": caller.Origin.Client,
+		"rule": rule, "policy": attempt.Policy, "actions": counted(attempt.Change.Actions), "client": caller.Origin.Client,
 	})
-	event.Allowed, event.Reason = false, d.Err.Error()
+	event.Allowed, event.Reason = false, refusal.Error()
 	if err := s.store.AppendAudit(ctx, event); err != nil {
-		return "", err
+		return err
 	}
-	return "", audited(d.Err)
+	return audited(refusal)
 }
 
 // audited marks a refusal that is in the audit already.

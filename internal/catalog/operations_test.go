@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
@@ -146,10 +148,41 @@ func (h *harness) attempts(t *testing.T) map[policy.Operation]func(policy.Caller
 			return h.ForgetTable(ctx, c, h.drops(t, "forgotten"))
 		},
 	}
+	maps.Copy(all, h.governingAttempts(t))
 	for op, update := range updatesOf() {
 		all[op] = func(c policy.Caller) error { _, err := h.update(c, "events", update); return err }
 	}
 	return all
+}
+
+// governingAttempts tries what is done about the commits and the writers of the table events.
+func (h *harness) governingAttempts(t *testing.T) map[policy.Operation]func(policy.Caller) error {
+	t.Helper()
+	ctx, ref := context.Background(), "main.db.events"
+	w, err := h.DeclareWriter(ctx, h.root, ref, models.RootPrincipal, time.Hour)
+	must(t, err)
+	return map[policy.Operation]func(policy.Caller) error{
+		policy.ListWriters: func(c policy.Caller) error {
+			_, err := h.Writers(ctx, c, ref, models.WriterFilter{Limit: 1})
+			_, err2 := h.Writer(ctx, c, w.ID)
+			return errors.Join(err, err2)
+		},
+		policy.ListAllWriters: func(c policy.Caller) error {
+			_, err := h.Writers(ctx, c, "", models.WriterFilter{Limit: 1})
+			return err
+		},
+		policy.DeclareWriter: func(c policy.Caller) error {
+			_, err := h.DeclareWriter(ctx, c, ref, models.RootPrincipal, time.Hour)
+			return err
+		},
+		policy.UpdateWriter: func(c policy.Caller) error { _, err := h.SetWriterCadence(ctx, c, w.ID, nil); return err },
+		policy.RetireWriter: func(c policy.Caller) error { _, err := h.RetireWriter(ctx, c, w.ID, ""); return err },
+		policy.SetDuplicateCommits: func(c policy.Caller) error {
+			_, err := h.SetDuplicateCommits(ctx, c, ref, models.AuditDuplicates)
+			return err
+		},
+		policy.CheckTable: func(c policy.Caller) error { _, err := h.CheckTable(ctx, c, ref); return err },
+	}
 }
 
 // updatesOf gives an update of each kind that changes nothing, or fails after it was judged.

@@ -19,6 +19,8 @@ type Store interface {
 	MetricsStore
 	StorageStore
 	FindingStore
+	WriterStore
+	LedgerStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 	Catalogs(ctx context.Context) ([]models.Catalog, error)
@@ -55,6 +57,8 @@ type TableStore interface {
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
 	// UpdateGovernance stores policy, classification, identity columns and columns of t alone.
 	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
+	// UpdateDuplicateCommits stores the mode of t alone.
+	UpdateDuplicateCommits(ctx context.Context, t models.Table, event models.AuditEvent) error
 	// OverlappingTable gives a table or view of any catalog, or a dropped table whose files are kept, other than exceptID (of
 	// a table or of the record of a drop), whose location contains, equals or lies in location; zero if there is none.
 	OverlappingTable(ctx context.Context, location, exceptID string) (Occupant, error)
@@ -149,6 +153,10 @@ type Inspector interface {
 	// OutsideFile reads whole snapshots that were not committed here and gives the first file of theirs that lies outside
 	// the location, "" if there is none.
 	OutsideFile(ctx context.Context, location string, snapshots []metadata.Snapshot) (string, error)
+	// AddedFiles gives the paths of the data files that a snapshot adds, most at the most.
+	AddedFiles(ctx context.Context, snap metadata.Snapshot, most int) ([]string, error)
+	// Manifests gives the paths of a snapshot's manifests. fault.Invalid when its manifest list is missing or unreadable.
+	Manifests(ctx context.Context, snap metadata.Snapshot) ([]string, error)
 }
 
 // Inspection is one added snapshot to read.
@@ -172,6 +180,8 @@ type Reports interface {
 	StorageRecords(ctx context.Context, f models.StorageRecordFilter) ([]models.NamedStorageRecord, error)
 	// Findings gives findings, newest first.
 	Findings(ctx context.Context, f models.FindingFilter) ([]models.Finding, error)
+	// Writers gives writers, in order of id.
+	Writers(ctx context.Context, f models.WriterFilter) ([]models.NamedWriter, error)
 	// FindTable gives the tables of a uuid; catalogID "" looks in all catalogs.
 	FindTable(ctx context.Context, catalogID, uuid string) ([]models.Table, error)
 }

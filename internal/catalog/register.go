@@ -102,7 +102,7 @@ func (s *Service) describeRegistered(caller policy.Caller, at tablePlace, row mo
 	effects.Audit = append(effects.Audit, s.tableEvent(caller, models.AuditTableRegistered, at, row, details))
 	if head, ok := doc.CurrentSnapshotID(); ok {
 		snap, _ := doc.Snapshot(head)
-		effects.Commits = append(effects.Commits, s.ledgerRow(caller, at, row, snap, "main", kindOf(caller, at)))
+		effects.Commits = append(effects.Commits, s.ledgerRow(caller, at, row, snap, mainBranch, kindOf(caller, at)))
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *Service) judgeRegistered(ctx context.Context, caller policy.Caller, at 
 func (s *Service) foreignStamps(doc *metadata.Document) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(doc.Properties())) {
-		if s.stamps.reserved(key) && !s.stamps.stamped(key) {
+		if s.stamps.Reserved(key) && !s.stamps.Stamped(key) {
 			keys = append(keys, key)
 		}
 	}

@@ -79,14 +79,13 @@ func TestMovingMainBackIsReconciled(t *testing.T) {
 	must(t, err)
 	_, err = h.update(h.root, "events", fmt.Sprintf(`{"action":"set-snapshot-ref","ref-name":"main","type":"branch","snapshot-id":%d}`, first))
 	must(t, err)
-	events, err := h.store.PendingEvents(t.Context(), 10)
-	must(t, err)
+	events := h.outbox(t)
 	if len(events) != 3 || events[2].SnapshotID != first || events[2].TableName != "db.events" {
 		t.Fatalf("the outbox has %+v", events)
 	}
 	_, err = h.update(h.root, "events", `{"action":"set-properties","updates":{"a":"1"}}`)
 	must(t, err)
-	if events, _ = h.store.PendingEvents(t.Context(), 10); len(events) != 3 {
+	if events = h.outbox(t); len(events) != 3 {
 		t.Errorf("a property made an event: %+v", events)
 	}
 }

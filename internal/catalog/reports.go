@@ -67,20 +67,27 @@ func (s *Service) pathOf(ctx context.Context, state models.TableState) (policy.P
 	return namespacePath(models.Catalog{ID: state.Table.CatalogID}, chain), nil
 }
 
-// AuditEvents gives the audit, newest first. It needs AUDIT_READ on the catalog asked for, or SERVICE_MANAGE_ACCESS for all.
+// AuditEvents gives the audit, newest first, as far as AuditScope lets the caller see it.
 func (s *Service) AuditEvents(ctx context.Context, caller policy.Caller, f models.AuditFilter) ([]models.AuditEvent, error) {
-	if f.Catalog == "" && caller.CatalogID == "" {
-		if err := caller.Require(policy.ReadAllAudit, policy.Service, policy.Path{}, "the service; name a catalog whose audit you may read"); err != nil {
-			return nil, err
-		}
-		return s.reports.AuditEvents(ctx, f)
-	}
-	cat, err := s.Resolve(ctx, caller, f.Catalog)
+	f, err := s.AuditScope(ctx, caller, f)
 	if err != nil {
 		return nil, err
 	}
+	return s.reports.AuditEvents(ctx, f)
+}
+
+// AuditScope gives a filter that selects what the caller may see of what it asks for. That needs AUDIT_READ on the catalog
+// asked for, or SERVICE_MANAGE_ACCESS for all.
+func (s *Service) AuditScope(ctx context.Context, caller policy.Caller, f models.AuditFilter) (models.AuditFilter, error) {
+	if f.Catalog == "" && caller.CatalogID == "" {
+		return f, caller.Require(policy.ReadAllAudit, policy.Service, policy.Path{}, "the service; name a catalog whose audit you may read")
+	}
+	cat, err := s.Resolve(ctx, caller, f.Catalog)
+	if err != nil {
+		return f, err
+	}
 	if err := caller.Require(policy.ReadAudit, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
-		return nil, err
+		return f, err
 	}
 	f.Catalog = cat.Name
 	// The audit outlives catalogs and goes by names: what was in one that had this name before is for those alone who may
@@ -88,7 +95,7 @@ func (s *Service) AuditEvents(ctx context.Context, caller policy.Caller, f model
 	if all := caller.CatalogID == "" && caller.May(policy.ReadAllAudit, policy.Path{}); !all && f.Since.Before(cat.CreatedAt) {
 		f.Since = cat.CreatedAt
 	}
-	return s.reports.AuditEvents(ctx, f)
+	return f, nil
 }
 
 // everywhere checks what an operation on one table needs on the token's own catalog, or what it needs on all of them.

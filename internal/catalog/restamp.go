@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -32,7 +33,7 @@ func (s *Service) tryRestamp(ctx context.Context, tableID string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	updates, keys, err := s.stamps.updates(doc.Properties(), row)
+	updates, keys, err := stampUpdates(s.stamps, doc.Properties(), row)
 	if err != nil || len(updates) == 0 {
 		return nil, err
 	}
@@ -47,4 +48,4 @@ func (s *Service) tryRestamp(ctx context.Context, tableID string) ([]string, err
 }
 
 // platformPrincipal is who the audit names for what Sluice does by itself.
-const platformPrincipal = "sluice"
+const platformPrincipal = writers.Own

@@ -50,7 +50,7 @@ type Service struct {
 	keys       StorageKeys
 	log        *slog.Logger
 	now        func() time.Time
-	stamps     stamps
+	stamps     models.Stamps
 	documents  *documents
 	locks      *keyedLocks
 	presence   *presence
@@ -68,7 +68,7 @@ func New(d Deps) *Service {
 	s := &Service{
 		store: d.Store, reports: d.Reports, files: d.Files, locations: d.Locations, folders: d.Folders, inspector: d.Inspector,
 		reconciler: d.Reconciler, waker: d.Waker, keys: d.StorageKeys, log: d.Logger, now: d.Now,
-		stamps: stamps{prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: newKeyedLocks(),
+		stamps: models.Stamps{Prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: newKeyedLocks(),
 		anyLocation: d.AnyLocation, formatVersions: d.FormatVersions,
 	}
 	if len(s.formatVersions) == 0 {

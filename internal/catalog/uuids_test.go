@@ -89,8 +89,7 @@ func TestARegisteredTableIsReconciledAgain(t *testing.T) {
 	h.drop(t, "events", false)
 	got, err := h.register("events", view.MetadataLocation, false)
 	must(t, err)
-	events, err := h.store.PendingEvents(t.Context(), 10)
-	must(t, err)
+	events := h.outbox(t)
 	if len(events) != 2 || events[1].TableID != got.Row.ID || events[1].TableUUID != events[0].TableUUID {
 		t.Fatalf("the outbox has %+v", events)
 	}

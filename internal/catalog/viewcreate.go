@@ -139,8 +139,8 @@ func (s *Service) checkView(ctx context.Context, at tablePlace, doc *metadata.Vi
 // checkViewProperties refuses reserved properties, in whatever case, and a metadata folder outside the view.
 func (s *Service) checkViewProperties(location string, properties map[string]string) error {
 	for key := range properties {
-		if s.stamps.reserved(key) {
-			return fault.New(fault.Forbidden, "A view cannot have the property %s: the prefix %s is reserved for governance.", key, s.stamps.prefix)
+		if s.stamps.Reserved(key) {
+			return fault.New(fault.Forbidden, "A view cannot have the property %s: the prefix %s is reserved for governance.", key, s.stamps.Prefix)
 		}
 	}
 	return s.checkPathProperties(location, properties)

@@ -48,6 +48,7 @@ type ChangedFiles struct {
 type AddedFile struct {
 	Path string
 	Size int64 // bytes
+	Rows int64
 }
 
 // Changes gives the files that the snapshot itself added, each once and at most limit, and those that it removed. Errors
@@ -70,7 +71,7 @@ func (w *Watcher) Changes(ctx context.Context, snap metadata.Snapshot, limit int
 		}
 		if _, again := seen[c.Path]; !again {
 			seen[c.Path] = struct{}{}
-			out.Added = append(out.Added, AddedFile{Path: c.Path, Size: c.Bytes})
+			out.Added = append(out.Added, AddedFile{Path: c.Path, Size: c.Bytes, Rows: c.Rows})
 		}
 		return nil
 	})

@@ -132,7 +132,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 	for mode, effective := range map[cut]int{before: 0, after: 1} {
 		event := models.AuditEvent{EventID: uuid.NewString(), Type: models.AuditTableCommitted, Principal: uuid.NewString()}
 		p.set(mode, "commit\x00")
-		err := s.AppendAudit(t.Context(), event)
+		err := s.SaveWriter(t.Context(), models.TableWriter{ID: event.Principal, Kind: models.ExpectedWriter}, event)
 		assert.Equal(t, fault.UnknownState, fault.CodeOf(err), "%v", err)
 		assert.Regexp(t, "may or may not be in effect", fault.PublicMessage(err))
 		events, err := s.AuditEvents(t.Context(), models.AuditFilter{Principal: event.Principal})
@@ -156,7 +156,7 @@ func TestLostSwapIsUnknown(t *testing.T) {
 		got, err := s.TableByID(t.Context(), row.ID)
 		require.NoError(t, err, "the store goes on with another connection")
 		assert.Equal(t, mode == after, got.MetadataLocation == swap.Table.MetadataLocation)
-		events, err := s.PendingEvents(t.Context(), 0)
+		events, err := s.ClaimEvents(t.Context(), "a look", 0, 10, 0)
 		require.NoError(t, err)
 		assert.Equal(t, mode == after, len(events) == 1, "the effects are there exactly with the pointer")
 	}
@@ -175,7 +175,7 @@ func TestSwapsOfOneAndOfMany(t *testing.T) {
 
 	commits, err := s.Commits(t.Context(), models.CommitFilter{})
 	require.NoError(t, err)
-	events, err := s.PendingEvents(t.Context(), 0)
+	events, err := s.ClaimEvents(t.Context(), "a look", 0, 10, 0)
 	require.NoError(t, err)
 	notes, err := s.AuditEvents(t.Context(), models.AuditFilter{Type: models.AuditTableCommitted})
 	require.NoError(t, err)

@@ -89,6 +89,9 @@ func (s *Store) recordDrop(tx *gorm.DB, id string, drop models.DroppedTable, eve
 	if err := leaveName(tx, id); err != nil {
 		return drop, err
 	}
+	if err := tx.Where("table_id = ?", id).Delete(&models.TableCheck{}).Error; err != nil {
+		return drop, err
+	}
 	event.Details.V = maps.Clone(event.Details.V)
 	if event.Details.V == nil {
 		event.Details.V = map[string]any{}

@@ -2,15 +2,21 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/models"
 )
+
+// isWatched is the predicate of the index file_records_by_check.
+const isWatched = "removed_at IS NULL"
 
 // recordBatch is how many records one statement adds or changes.
 const recordBatch = 500
@@ -23,25 +29,101 @@ const (
 	noteGone  = "The table is gone."
 )
 
+// isOlder tells that the snapshot of a record is older by the ledger than another one, so that what is recorded late, or
+// again, changes nothing that came after it. A snapshot that the ledger does not have yet is the newer one.
+const isOlder = `NOT EXISTS (SELECT 1 FROM commits had, commits has
+	WHERE had.table_id = file_records.table_id AND had.snapshot_id = file_records.snapshot_id
+		AND has.table_id = file_records.table_id AND has.snapshot_id = %s
+		AND (had.sequence_number, had.committed_at, had.id) >= (has.sequence_number, has.committed_at, has.id))`
+
 // RecordFiles implements activities.FileLedger.
 func (s *Store) RecordFiles(ctx context.Context, r activities.FileRecording) error {
+	if s.dialect == goose.DialectPostgres && len(r.Removed)+len(r.Findings) == 0 && len(r.Added) <= recordBatch {
+		return translate(ctx, s.addFiles(s.query(ctx), r.Added)) // one statement is a transaction of its own
+	}
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := s.forgetFiles(tx, r.Removed); err != nil {
+		if err := s.markRemoved(tx, r.Removed, r.By); err != nil {
 			return err
 		}
-		if len(r.Added) > 0 {
-			rows := slices.Clone(r.Added)
-			for i := range rows {
-				s.stamp(&rows[i].RecordedAt, &rows[i].CheckedAt)
-			}
-			once := clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoNothing: true}
-			if err := tx.Clauses(once).CreateInBatches(&rows, recordBatch).Error; err != nil {
-				return err
-			}
+		if err := s.addFiles(tx, r.Added); err != nil {
+			return err
 		}
 		_, err := s.openFindings(tx, r.Findings)
 		return err
 	})
+}
+
+// markRemoved notes which snapshot took files out of their table, and resolves what was found of those.
+func (s *Store) markRemoved(tx *gorm.DB, ids []string, by int64) error {
+	now := s.clock()
+	for chunk := range slices.Chunk(ids, recordBatch) {
+		var leaving []string
+		err := tx.Model(&models.FileRecord{}).Where("id IN ? AND "+isWatched, padded(chunk)).
+			Where("snapshot_id <> ? AND "+fmt.Sprintf(isOlder, "?"), by, by).Order("id").Pluck("id", &leaving).Error
+		if err != nil {
+			return err
+		}
+		if len(leaving) == 0 {
+			continue
+		}
+		err = tx.Model(&models.FileRecord{}).Where("id IN ? AND "+isWatched, padded(leaving)).
+			UpdateColumns(map[string]any{"removed_at": now, "removed_by": by}).Error
+		if err != nil {
+			return err
+		}
+		if _, err := s.resolveFindings(tx, findingsOf(tx, leaving), noteNone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFiles adds records. One that is there stays, unless its file was removed and a later snapshot brings it again.
+func (s *Store) addFiles(tx *gorm.DB, added []models.FileRecord) error {
+	if len(added) == 0 {
+		return nil
+	}
+	rows := slices.Clone(added)
+	for i := range rows {
+		s.stamp(&rows[i].RecordedAt, &rows[i].CheckedAt)
+		rows[i].RemovedAt, rows[i].RemovedBy = nil, nil
+	}
+	slices.SortFunc(rows, func(a, b models.FileRecord) int { return strings.Compare(a.ID, b.ID) })
+	again := clause.OnConflict{
+		Columns: []clause.Column{{Name: "id"}},
+		DoUpdates: clause.AssignmentColumns([]string{
+			"snapshot_id", "size", "etag", "modified_at", "recorded_at", "checked_at", "removed_at", "removed_by",
+		}),
+		Where: clause.Where{Exprs: []clause.Expression{
+			gorm.Expr("file_records.removed_at IS NOT NULL AND file_records.snapshot_id <> excluded.snapshot_id AND " + fmt.Sprintf(isOlder, "excluded.snapshot_id")),
+		}},
+	}
+	return tx.Clauses(again).CreateInBatches(&rows, recordBatch).Error
+}
+
+// KnownFiles implements activities.FileLedger.
+func (s *Store) KnownFiles(ctx context.Context, ids []string) ([]models.FileRecord, error) {
+	out := []models.FileRecord{}
+	for chunk := range slices.Chunk(ids, recordBatch) {
+		found, err := all[models.FileRecord](ctx, s.query(ctx).Where("id IN ?", padded(chunk)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// PruneFileRecords implements activities.FileLedger.
+func (s *Store) PruneFileRecords(ctx context.Context, before time.Time, limit int) (int, error) {
+	pruned := 0
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		old := limited(tx.Model(&models.FileRecord{}), limit).Select("id").Where("removed_at < ?", stored(before)).Order("removed_at")
+		result := tx.Where("id IN (?)", old).Delete(&models.FileRecord{})
+		pruned = int(result.RowsAffected)
+		return result.Error
+	})
+	return pruned, err
 }
 
 // forgetFiles removes records, and resolves what was found of their files.
@@ -83,7 +165,7 @@ const checkSQL = `SELECT r.*, t.id IS NOT NULL AS there,
 		CASE WHEN t.id IS NULL THEN EXISTS (SELECT 1 FROM dropped_tables d WHERE d.table_id = r.table_id AND d.state = 'dropped') ELSE FALSE END AS away,
 		COALESCE(t.catalog_id, '') AS catalog_id, COALESCE(c.name, '') AS catalog_name, COALESCE(n.name_key, '') AS namespace_key,
 		COALESCE(t.name, '') AS table_name, COALESCE(t.table_uuid, '') AS table_uuid
-	FROM (SELECT * FROM file_records WHERE checked_at < ? ORDER BY checked_at, id LIMIT ?) AS r
+	FROM (SELECT * FROM file_records WHERE checked_at < ? AND ` + isWatched + ` ORDER BY checked_at, id LIMIT ?) AS r
 	LEFT JOIN tables t ON t.id = r.table_id
 	LEFT JOIN namespaces n ON n.id = t.namespace_id
 	LEFT JOIN catalogs c ON c.id = t.catalog_id
@@ -148,7 +230,7 @@ func stillWrong(tx *gorm.DB, wrong []activities.WrongFile) ([]models.Finding, er
 	var out []models.Finding
 	for _, w := range wrong {
 		same, err := exists(tx.Model(&models.FileRecord{}).
-			Where("id = ? AND size = ? AND etag = ?", w.Record.ID, w.Record.Size, w.Record.ETag))
+			Where("id = ? AND size = ? AND etag = ? AND "+isWatched, w.Record.ID, w.Record.Size, w.Record.ETag))
 		if err != nil {
 			return nil, err
 		}

@@ -36,11 +36,12 @@ func (s *Store) Findings(ctx context.Context, f models.FindingFilter) ([]models.
 	query := limited(s.query(ctx), f.Limit).Order("id DESC")
 	equal := func(column, value string) {
 		if value != "" {
-			query = query.Where(column+" = ?", value)
+			query = query.Where(column+" = ?", clean(value))
 		}
 	}
 	equal("catalog_id", f.CatalogID)
 	equal("table_id", f.TableID)
+	equal("writer_id", f.WriterID)
 	equal("kind", string(f.Kind))
 	if f.Open != nil && *f.Open {
 		query = query.Where(isOpen)
@@ -132,6 +133,7 @@ func (s *Store) openFindings(tx *gorm.DB, findings []models.Finding) (int, error
 			Where("table_id = ? AND subject_key = ? AND kind = ? AND "+isOpen, row.TableID, row.SubjectKey, row.Kind).
 			UpdateColumns(map[string]any{
 				"last_seen_at": row.LastSeenAt, "evidence": row.Evidence, "table_name": row.Table, "snapshot_id": row.SnapshotID, "principal": row.Principal,
+				"writer_id": row.WriterID,
 			})
 		if refreshed.Error != nil {
 			return 0, refreshed.Error
@@ -171,7 +173,7 @@ func (s *Store) openFindings(tx *gorm.DB, findings []models.Finding) (int, error
 func (s *Store) findingRow(f models.Finding) models.Finding {
 	s.stamp(&f.LastSeenAt)
 	f.FirstSeenAt, f.ResolvedAt, f.ResolvedBy, f.Note = f.LastSeenAt, nil, "", ""
-	for _, text := range []*string{&f.Catalog, &f.Table, &f.Principal} {
+	for _, text := range []*string{&f.Catalog, &f.Table, &f.Principal, &f.WriterID} {
 		*text = clean(*text)
 	}
 	f.Evidence = boundDetails(f.Evidence)

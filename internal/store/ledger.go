@@ -42,10 +42,7 @@ func (s *Store) RecordCommit(ctx context.Context, r activities.Recording) (bool,
 			return err
 		}
 		if recorded {
-			if err := s.insertAudit(tx, r.Audit); err != nil {
-				return err
-			}
-			if _, err := s.openFindings(tx, r.Findings); err != nil {
+			if err := s.recordEffects(tx, r); err != nil {
 				return err
 			}
 		}
@@ -55,6 +52,21 @@ func (s *Store) RecordCommit(ctx context.Context, r activities.Recording) (bool,
 		return advanceRecorded(tx, row, r)
 	})
 	return recorded && err == nil, err
+}
+
+// recordEffects writes what a commit's reconciliation brings once.
+func (s *Store) recordEffects(tx *gorm.DB, r activities.Recording) error {
+	if err := s.insertAudit(tx, r.Audit); err != nil {
+		return err
+	}
+	if err := s.keepWriters(tx, r.Writers); err != nil {
+		return err
+	}
+	if _, err := s.resolveSubjects(tx, r.Resolved); err != nil {
+		return err
+	}
+	_, err := s.openFindings(tx, r.Findings)
+	return err
 }
 
 func finishCommit(tx *gorm.DB, row models.Commit) (bool, error) {
@@ -68,6 +80,12 @@ func finishCommit(tx *gorm.DB, row models.Commit) (bool, error) {
 			"added_rows":       row.AddedRows,
 			"added_files":      row.AddedFiles,
 			"added_bytes":      row.AddedBytes,
+			"removed_rows":     row.RemovedRows,
+			"removed_files":    row.RemovedFiles,
+			"removed_bytes":    row.RemovedBytes,
+			"delete_files":     row.DeleteFiles,
+			"partitions":       row.Partitions,
+			"schema_id":        gorm.Expr("COALESCE(schema_id, ?)", row.SchemaID), // as of the commit, where that noted it
 			"row_count_before": row.RowCountBefore,
 			"row_count_after":  row.RowCountAfter,
 		})
@@ -105,7 +123,9 @@ func (s *Store) ledgerRow(c models.Commit) models.Commit {
 		c.CommittedAt = s.clock()
 	}
 	c.CommittedAt = stored(c.CommittedAt)
-	c.TableName, c.Ref, c.Operation = clean(c.TableName), clean(c.Ref), clean(c.Operation)
+	for _, text := range []*string{&c.TableName, &c.Ref, &c.Operation, &c.WriterID, &c.Job, &c.Unit} {
+		*text = clean(*text)
+	}
 	return c
 }
 

@@ -77,7 +77,8 @@ func TestModelsMatchMigrations(t *testing.T) {
 		models.Principal{}, models.PrincipalRole{}, models.CatalogRole{}, models.PrincipalRoleMember{},
 		models.CatalogRoleMember{}, models.Grant{}, models.Token{}, models.IdempotencyKey{}, models.Heartbeat{}, models.AccessState{},
 		models.SigningKey{}, models.StagedCreate{}, models.StorageRecord{},
-		models.Finding{}, models.FileRecord{},
+		models.Finding{}, models.FileRecord{}, models.TableWriter{}, models.TableCheck{},
+		models.AuditCheckpoint{}, models.AuditKey{}, models.AuditState{}, models.Webhook{}, models.WebhookDelivery{},
 	}
 	sealed := []string{"seq", "prev_hash", "hash"} // of the audit: filled by the sealer alone, with SQL of its own
 	dialects(t, func(t *testing.T, url func(testing.TB) string) {

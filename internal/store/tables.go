@@ -73,6 +73,9 @@ func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog
 
 func (s *Store) insertTable(tx *gorm.DB, row models.Table) error {
 	s.stamp(&row.CreatedAt, &row.UpdatedAt)
+	if row.DuplicateCommits == "" {
+		row.DuplicateCommits = models.AuditDuplicates
+	}
 	known, err := exists(tx.Model(&models.Catalog{}).Where("id = ?", row.CatalogID))
 	if err != nil {
 		return err
@@ -167,6 +170,25 @@ func (s *Store) UpdateGovernance(ctx context.Context, t models.Table, event mode
 			"columns":          t.Columns,
 			"version":          gorm.Expr("version + 1"),
 		})
+		if result.Error != nil {
+			return result.Error
+		}
+		if result.RowsAffected == 0 {
+			return tableGone()
+		}
+		return s.insertAudit(tx, event)
+	})
+}
+
+// UpdateDuplicateCommits implements catalog.Store. It raises the version as UpdateGovernance does.
+func (s *Store) UpdateDuplicateCommits(ctx context.Context, t models.Table, event models.AuditEvent) error {
+	mode := t.DuplicateCommits
+	if mode == "" {
+		mode = models.AuditDuplicates
+	}
+	return s.write(ctx, func(tx *gorm.DB) error {
+		result := tx.Model(&models.Table{}).Where("id = ?", t.ID).
+			UpdateColumns(map[string]any{"duplicate_commits": mode, "version": gorm.Expr("version + 1")})
 		if result.Error != nil {
 			return result.Error
 		}

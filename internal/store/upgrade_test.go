@@ -120,3 +120,55 @@ func TestIdentitiesFromBeforeManagement(t *testing.T) {
 		assert.Greater(t, after, before)
 	})
 }
+
+// TestCommitsFromBeforeWriters: the migration that brings the writers leaves commits, files and events as they are, without
+// a writer and without a claim.
+func TestCommitsFromBeforeWriters(t *testing.T) {
+	dialects(t, func(t *testing.T, url func(testing.TB) string) {
+		at := url(t)
+		db := migratedTo(t, at, 12)
+		insertOld(t, db, at, "catalogs", map[string]string{"id": "'c'", "name": "'main'", "base_location": "'s3://lake'"})
+		insertOld(t, db, at, "namespaces", map[string]string{"id": "'n'", "catalog_id": "'c'", "name_key": "'sales'"})
+		insertOld(t, db, at, "tables", map[string]string{
+			"id": "'t'", "catalog_id": "'c'", "namespace_id": "'n'", "identity_columns": "'null'", "columns": "'null'", "protected": "FALSE", "foreign_files": "FALSE",
+		})
+		insertOld(t, db, at, "commits", map[string]string{
+			"table_id": "'t'", "snapshot_id": "7", "sequence_number": "1", "summary": "'{}'", "writer": "'{}'", "status": "'pending'", "id": defaultID(at),
+		})
+		insertOld(t, db, at, "outbox_events", map[string]string{"table_id": "'t'", "snapshot_id": "7", "attempts": "0", "id": defaultID(at)})
+		insertOld(t, db, at, "file_records", map[string]string{"id": "'f'", "table_id": "'t'", "snapshot_id": "7", "size": "1", "checked_at": longAgo(at)})
+
+		s := open(t, at)
+		require.NoError(t, store.Migrate(t.Context(), s))
+		row, err := s.TableByID(t.Context(), "t")
+		require.NoError(t, err)
+		assert.Equal(t, models.AuditDuplicates, row.DuplicateCommits)
+		commit, err := s.Commit(t.Context(), "t", 7)
+		require.NoError(t, err)
+		assert.Empty(t, commit.WriterID)
+		assert.Empty(t, commit.Partitions.V)
+		assert.Nil(t, commit.SchemaID)
+		events, err := s.ClaimEvents(t.Context(), "dispatcher", time.Minute, 10, 0)
+		require.NoError(t, err)
+		assert.Len(t, events, 1)
+		files, err := s.FilesToCheck(t.Context(), time.Now().Add(time.Hour), 10)
+		require.NoError(t, err)
+		assert.Len(t, files, 1)
+	})
+}
+
+// defaultID is the SQL value of a number that the database makes.
+func defaultID(url string) string {
+	if strings.HasPrefix(url, "sqlite") {
+		return "NULL"
+	}
+	return "DEFAULT"
+}
+
+// longAgo is the SQL value of a time.
+func longAgo(url string) string {
+	if strings.HasPrefix(url, "sqlite") {
+		return "0"
+	}
+	return "'epoch'"
+}

@@ -31,6 +31,8 @@ type Options struct {
 // Server is a running private server.
 type Server struct {
 	dir     string
+	bin     string // folder of the binaries
+	options Options
 	port    int
 	process *exec.Cmd
 	exited  chan struct{}
@@ -47,15 +49,15 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
-	if err := s.launch(ctx, bin, options); err != nil {
+	s := &Server{dir: dir, bin: bin, options: options}
+	if err := s.launch(ctx); err != nil {
 		s.Stop()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Server) launch(ctx context.Context, bin string, options Options) error {
+func (s *Server) launch(ctx context.Context) error {
 	attr, owner, err := unprivileged()
 	if err != nil {
 		return err
@@ -65,9 +67,8 @@ func (s *Server) launch(ctx context.Context, bin string, options Options) error 
 			return err
 		}
 	}
-	data := filepath.Join(s.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), //nolint:gosec // the installed binary
-		"--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
+	initdb := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), //nolint:gosec // the installed binary
+		"--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync")
 	initdb.SysProcAttr, initdb.Dir = attr, s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, bytes.TrimSpace(out))
@@ -76,29 +77,34 @@ func (s *Server) launch(ctx context.Context, bin string, options Options) error 
 		if s.port, err = freePort(ctx); err != nil {
 			return err
 		}
-		if err = s.serve(ctx, filepath.Join(bin, "postgres"), data, options, attr); err == nil || attempt == 2 {
+		if err = s.serve(ctx, attr); err == nil {
+			return s.createDatabase(ctx)
+		}
+		if attempt == 2 {
 			return err
 		}
 	}
 }
 
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
 // serve starts the server process and waits until it answers.
-func (s *Server) serve(ctx context.Context, postgres, data string, options Options, attr *syscall.SysProcAttr) error {
-	args := []string{"-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", ""}
+func (s *Server) serve(ctx context.Context, attr *syscall.SysProcAttr) error {
+	args := []string{"-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-k", ""}
 	settings := map[string]string{
 		"max_connections": "200", "shared_buffers": "64MB", "max_wal_size": "2GB", "jit": "off", "log_min_messages": "fatal",
 	}
-	if !options.Durable {
+	if !s.options.Durable {
 		settings["fsync"], settings["full_page_writes"] = "off", "off"
 	}
-	for k, v := range options.Settings {
+	for k, v := range s.options.Settings {
 		settings[k] = v
 	}
 	for k, v := range settings {
 		args = append(args, "-c", k+"="+v)
 	}
 	log := &bytes.Buffer{}
-	cmd := exec.Command(postgres, args...) //nolint:gosec // the installed binary
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), args...) //nolint:gosec // the installed binary
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdout, cmd.Stderr = attr, s.dir, log, log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -110,12 +116,7 @@ func (s *Server) serve(ctx context.Context, postgres, data string, options Optio
 	for {
 		conn, err := pgx.Connect(ctx, s.url("postgres"))
 		if err == nil {
-			// A locale that sorts unlike bytes shows a column that forgot its collation. Not every build has one.
-			_, err := conn.Exec(ctx, "CREATE DATABASE sluice TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'")
-			if err != nil {
-				_, err = conn.Exec(ctx, "CREATE DATABASE sluice TEMPLATE template0")
-			}
-			return errors.Join(err, conn.Close(ctx))
+			return conn.Close(ctx)
 		}
 		select {
 		case <-exited:
@@ -129,6 +130,19 @@ func (s *Server) serve(ctx context.Context, postgres, data string, options Optio
 	}
 }
 
+func (s *Server) createDatabase(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	// A locale that sorts unlike bytes shows a column that forgot its collation. Not every build has one.
+	_, err = conn.Exec(ctx, "CREATE DATABASE sluice TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'")
+	if err != nil {
+		_, err = conn.Exec(ctx, "CREATE DATABASE sluice TEMPLATE template0")
+	}
+	return errors.Join(err, conn.Close(ctx))
+}
+
 // URL is a superuser's, on the empty database sluice.
 func (s *Server) URL() string { return s.url("sluice") }
 
@@ -138,6 +152,27 @@ func (s *Server) url(database string) string {
 
 // PID is the server's main process, for tests that kill it.
 func (s *Server) PID() int { return s.process.Process.Pid }
+
+// Kill ends the server's main process in the middle of whatever it does (SIGKILL). What else belongs to the server then ends
+// by itself, soon.
+func (s *Server) Kill() {
+	_ = s.process.Process.Kill()
+	<-s.exited
+}
+
+// Restart starts a killed server again, on its port, and waits until it has recovered what was committed.
+func (s *Server) Restart(ctx context.Context) error {
+	attr, _, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		// It refuses while processes of the killed one are left.
+		if err = s.serve(ctx, attr); err == nil || ctx.Err() != nil || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
 
 // Stop ends the server at once and removes its folder.
 func (s *Server) Stop() {

@@ -19,7 +19,10 @@ func fileCases() map[string]func(*testing.T, *fixture) {
 		"what is wrong opens a finding once":                  filesWrong,
 		"what is well again is resolved":                      filesWell,
 		"what was accepted meanwhile is not wrong":            filesAccepted,
-		"what a later commit removed is forgotten":            filesRemoved,
+		"what a later commit removed is looked at no more":    filesRemoved,
+		"a removed file is remembered, and may come back":     filesBack,
+		"what is recorded late takes no file out or in":       filesLate,
+		"what was removed long ago is forgotten":              filesPruned,
 		"a table that is gone takes its findings along":       filesGone,
 		"an ETag is noted when the file has its size at last": filesNamed,
 		"of eight checks at once one opens the finding":       filesRace,
@@ -215,6 +218,87 @@ func filesRemoved(t *testing.T, f *fixture) {
 	}
 	assert.ElementsMatch(t, []string{files[1].ID, removal.Added[0].ID}, left)
 	assert.Len(t, f.audit(t, models.AuditFindingResolved), 1)
+	assert.Zero(t, f.settle(t, activities.FileCheck{Wrong: []activities.WrongFile{f.changed(row, files[0], "y")}}), "a check that had read it before")
+}
+
+func (f *fixture) known(t *testing.T, ids ...string) map[string]models.FileRecord {
+	t.Helper()
+	files, err := f.s.KnownFiles(t.Context(), ids)
+	require.NoError(t, err)
+	out := map[string]models.FileRecord{}
+	for _, file := range files {
+		out[file.ID] = file
+	}
+	return out
+}
+
+func filesBack(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	files := f.recordFiles(t, row, "a", "b")
+	removal := activities.FileRecording{Removed: []string{files[0].ID}, By: 8}
+	require.NoError(t, f.s.RecordFiles(t.Context(), removal))
+	known := f.known(t, files[0].ID, files[1].ID, "absent")
+	require.Len(t, known, 2)
+	assert.Nil(t, known[files[1].ID].RemovedAt)
+	removed := known[files[0].ID]
+	assert.EqualValues(t, 8, *removed.RemovedBy)
+	assert.WithinRange(t, *removed.RemovedAt, f.started, time.Now())
+	assert.EqualValues(t, 7, removed.SnapshotID)
+	again := f.file(row, "a")
+	require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Added: []models.FileRecord{again}}))
+	assert.NotNil(t, f.known(t, again.ID)[again.ID].RemovedAt, "its commit is recorded once more")
+	for _, snapshot := range []int64{8, 9} { // by the same commit that took it out, and by a later one
+		again.SnapshotID, again.ETag, again.Size = snapshot, "new", 123
+		require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Added: []models.FileRecord{again}}))
+		got := f.known(t, again.ID)[again.ID]
+		assert.Equal(t, []any{snapshot, "new", int64(123)}, []any{got.SnapshotID, got.ETag, got.Size})
+		assert.Nil(t, got.RemovedAt)
+		assert.Nil(t, got.RemovedBy)
+		require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Removed: []string{again.ID}, By: snapshot}))
+		assert.Nil(t, f.known(t, again.ID)[again.ID].RemovedAt, "its own commit did not take it out for good")
+		require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Removed: []string{again.ID}, By: 10}))
+	}
+	assert.Empty(t, f.known(t))
+}
+
+func filesLate(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	for n := int64(1); n <= 4; n++ {
+		row = f.commit(t, row, n, n)
+	}
+	file := f.file(row, "a")
+	add := func(snapshot int64) {
+		file.SnapshotID = snapshot
+		require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Added: []models.FileRecord{file}}))
+	}
+	remove := func(snapshot int64) {
+		require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Removed: []string{file.ID}, By: snapshot}))
+	}
+	add(3)
+	remove(2)
+	assert.Nil(t, f.known(t, file.ID)[file.ID].RemovedAt, "it was brought again after that")
+	remove(4)
+	add(1)
+	got := f.known(t, file.ID)[file.ID]
+	assert.EqualValues(t, 3, got.SnapshotID)
+	assert.EqualValues(t, 4, *got.RemovedBy)
+}
+
+func filesPruned(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	files := f.recordFiles(t, row, "a", "b", "c", "d")
+	ids := []string{files[0].ID, files[1].ID, files[2].ID}
+	require.NoError(t, f.s.RecordFiles(t.Context(), activities.FileRecording{Removed: ids, By: 8}))
+	prune := func(before time.Time, limit int) int {
+		n, err := f.s.PruneFileRecords(t.Context(), before, limit)
+		require.NoError(t, err)
+		return n
+	}
+	assert.Zero(t, prune(f.started, 10))
+	assert.Equal(t, 2, prune(time.Now().Add(time.Second), 2))
+	assert.Equal(t, 1, prune(time.Now().Add(time.Second), 2))
+	assert.Zero(t, prune(time.Now().Add(time.Second), 2))
+	assert.Len(t, f.known(t, append(ids, files[3].ID)...), 1, "what is there stays")
 }
 
 func filesGone(t *testing.T, f *fixture) {

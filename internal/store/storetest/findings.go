@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -16,12 +17,17 @@ import (
 
 func findingCases() map[string]func(*testing.T, *fixture) {
 	return map[string]func(*testing.T, *fixture){
-		"those of a commit are written with its event": findingsOfCommits,
-		"they are given newest first, by pages":        findingsPage,
-		"open ones are counted by kind":                findingsCount,
-		"somebody resolves one, once":                  findingsResolve,
-		"what a client sent cannot break them":         findingsClean,
-		"of one kind and table there are not too many": findingsBound,
+		"those of a commit are written with its event":      findingsOfCommits,
+		"they are given newest first, by pages":             findingsPage,
+		"open ones are counted by kind":                     findingsCount,
+		"somebody resolves one, once":                       findingsResolve,
+		"what a client sent cannot break them":              findingsClean,
+		"of one kind and table there are not too many":      findingsBound,
+		"they are settled with what was looked at":          findingsSettle,
+		"a commit resolves what it puts right":              findingsPutRight,
+		"open ones are read in order, of one table or all":  findingsOpen,
+		"what is noted again and again is one":              findingsNoted,
+		"a finding is about the writer it was seen of last": findingsWriter,
 	}
 }
 
@@ -160,4 +166,106 @@ func findingsBound(t *testing.T, f *fixture) {
 		assert.Len(t, f.findings(t, models.FindingFilter{Open: &open}), 1002)
 	}
 	assert.Len(t, f.audit(t, models.AuditFindingOpened), 1002)
+}
+
+// subjectOf names a finding to resolve.
+func subjectOf(found models.Finding, note string) models.FindingSubject {
+	return models.FindingSubject{TableID: found.TableID, Kind: found.Kind, SubjectKey: found.SubjectKey, Note: note}
+}
+
+func findingsSettle(t *testing.T, f *fixture) {
+	row, other := f.table(t, "orders"), f.table(t, "other")
+	drift, rate, elsewhere := f.newFinding(row, models.FindingPropertyDrift, "a"), f.newFinding(row, models.FindingSnapshotRate, "r"), f.newFinding(other, models.FindingPropertyDrift, "a")
+	settle := func(s activities.FindingSettlement) activities.FindingCounts {
+		counts, err := f.s.SettleFindings(t.Context(), s)
+		require.NoError(t, err)
+		return counts
+	}
+	assert.Equal(t, activities.FindingCounts{Opened: 3}, settle(activities.FindingSettlement{Found: []models.Finding{drift, rate, elsewhere}}))
+	assert.Zero(t, settle(activities.FindingSettlement{Found: []models.Finding{drift}}))
+	f.open(t, f.newFinding(row, models.FindingPropertyDrift, "b"))
+	assert.Equal(t, activities.FindingCounts{Resolved: 1}, settle(activities.FindingSettlement{Resolved: []models.FindingSubject{subjectOf(drift, "It is right again.")}}))
+	all := subjectOf(drift, "All are right.")
+	all.SubjectKey = ""
+	assert.Equal(t, activities.FindingCounts{Resolved: 1}, settle(activities.FindingSettlement{Resolved: []models.FindingSubject{all, all}}))
+	open := true
+	left := f.findings(t, models.FindingFilter{Open: &open})
+	require.Len(t, left, 2)
+	resolved := f.audit(t, models.AuditFindingResolved)
+	require.Len(t, resolved, 2)
+	assert.Equal(t, "It is right again.", resolved[1].Details.V["note"])
+	assert.Equal(t, activities.FindingCounts{Opened: 1, Resolved: 1}, settle(activities.FindingSettlement{
+		Found: []models.Finding{rate}, Resolved: []models.FindingSubject{subjectOf(rate, "It was below.")},
+	}), "it is another one")
+}
+
+func findingsPutRight(t *testing.T, f *fixture) {
+	row := f.commit(t, f.table(t, "orders"), 1, 1)
+	stalled := f.newFinding(row, models.FindingStalledWriter, "w")
+	f.open(t, stalled)
+	r := recording(row, 1, 1)
+	r.Resolved = []models.FindingSubject{subjectOf(stalled, "It commits again.")}
+	r.Findings = []models.Finding{f.newFinding(row, models.FindingOffsetRegression, "1")}
+	assert.True(t, f.record(t, r))
+	open := true
+	left := f.findings(t, models.FindingFilter{Open: &open})
+	require.Len(t, left, 1)
+	assert.Equal(t, models.FindingOffsetRegression, left[0].Kind)
+	f.open(t, stalled)
+	assert.False(t, f.record(t, r))
+	assert.Len(t, f.findings(t, models.FindingFilter{Open: &open}), 2, "what was recorded before resolves nothing new")
+}
+
+func findingsOpen(t *testing.T, f *fixture) {
+	row, other := f.table(t, "orders"), f.table(t, "other")
+	for _, subject := range []string{"a", "b", "c"} {
+		f.open(t, f.newFinding(row, models.FindingDuplicateFile, subject), f.newFinding(other, models.FindingSmallFiles, subject))
+	}
+	_, err := f.s.ResolveFinding(t.Context(), f.findings(t, models.FindingFilter{TableID: row.ID})[0].ID, "", event(models.AuditFindingResolved))
+	require.NoError(t, err)
+	read := func(table string) (out []string) {
+		for after := ""; ; {
+			page, err := f.s.OpenFindingsOf(t.Context(), table, after, 2)
+			require.NoError(t, err)
+			if len(page) == 0 {
+				return out
+			}
+			for _, found := range page {
+				assert.Greater(t, found.ID, after)
+				after = found.ID
+				out = append(out, found.Subject)
+			}
+		}
+	}
+	assert.Equal(t, []string{"a", "b"}, read(row.ID))
+	assert.Len(t, read(""), 5)
+}
+
+func findingsNoted(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	stale := f.newFinding(row, models.FindingStaleIdentity, "ada and an older uuid")
+	for range 3 {
+		require.NoError(t, f.s.NoteFinding(t.Context(), stale))
+	}
+	found := f.findings(t, models.FindingFilter{})
+	require.Len(t, found, 1)
+	assert.WithinDuration(t, found[0].FirstSeenAt, found[0].LastSeenAt, 0, "what was noted just now is not written again")
+	stale.LastSeenAt = time.Now().Add(2 * time.Minute)
+	require.NoError(t, f.s.NoteFinding(t.Context(), stale))
+	again := f.findings(t, models.FindingFilter{})
+	require.Len(t, again, 1)
+	assert.WithinDuration(t, stale.LastSeenAt, again[0].LastSeenAt, time.Millisecond)
+	assert.Len(t, f.audit(t, models.AuditFindingOpened), 1)
+}
+
+func findingsWriter(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	found := f.newFinding(row, models.FindingSnapshotRate, "the table")
+	for _, writer := range []string{"w1", "w2"} {
+		found.WriterID = writer
+		f.open(t, found)
+	}
+	assert.Empty(t, f.findings(t, models.FindingFilter{WriterID: "w1"}))
+	assert.Len(t, f.findings(t, models.FindingFilter{WriterID: "w2"}), 1)
+	assert.Empty(t, f.findings(t, models.FindingFilter{WriterID: "\x00"}))
 }

@@ -28,6 +28,10 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"drops", dropCases()},
 		{"swaps", swapCases()},
 		{"ledger", ledgerCases()},
+		{"history", historyCases()},
+		{"writers", writerCases()},
+		{"rates", rateCases()},
+		{"checks", checkCases()},
 		{"drift", driftCases()},
 		{"outbox", outboxCases()},
 		{"access", accessCases()},
@@ -117,7 +121,7 @@ func (f *fixture) newTable(name string) models.Table {
 		Columns: models.JSON[map[string]models.ColumnGovernance]{V: map[string]models.ColumnGovernance{
 			"email": {Sensitivity: models.Confidential, Tag: "email"},
 		}},
-		Version: 1,
+		DuplicateCommits: models.RejectDuplicates, Version: 1,
 	}
 }
 
@@ -180,9 +184,10 @@ func (f *fixture) audit(t *testing.T, kind models.AuditType) []models.AuditEvent
 	return events
 }
 
+// outbox gives the events that are nobody's, and leaves them so.
 func (f *fixture) outbox(t *testing.T) []models.OutboxEvent {
 	t.Helper()
-	events, err := f.s.PendingEvents(t.Context(), 0)
+	events, err := f.s.ClaimEvents(t.Context(), "a look", 0, 100_000, 0)
 	require.NoError(t, err)
 	return events
 }
