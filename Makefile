@@ -38,6 +38,9 @@ e2e-spark: ## Spark: batch, streaming, a killed stream, few rights, and a write 
 e2e-flink: ## Flink: batch, streaming, inserts and upserts that are killed and go on from a checkpoint
 	e2e/engines/run.sh flink
 
+e2e-faults: ## Flink jobs that go wrong and what is found of it: replays, stalled streams; and healthy ones, of which nothing is
+	e2e/engines/run.sh faults
+
 e2e-connect: ## Kafka and its Connect sink, whose worker is killed and started again
 	e2e/engines/run.sh connect
 
@@ -74,4 +77,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify
+.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-faults e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify

@@ -17,36 +17,61 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// recordWithin bounds how long a refusal may take to get into the audit: its client waits for it.
+// recordWithin bounds how long it may take to get a refusal or a failure into the audit: its client waits for it.
 const recordWithin = 5 * time.Second
 
-// recordDenials writes refusals into the audit before the client hears of them, also when the client is gone. What cannot
-// be written is logged, and the request is refused all the same. separator is that of namespace levels besides the unit
-// separator.
-func recordDenials(to Denials, log *slog.Logger, separator string) gin.HandlerFunc {
+// recordAnswers writes refusals, and failures of what would have changed something, into the audit before the client hears
+// of them, also when the client is gone. What cannot be written is logged, and the request is answered all the same.
+// separator is that of namespace levels besides the unit separator.
+func recordAnswers(to Denials, log *slog.Logger, separator string) gin.HandlerFunc {
 	if to == nil {
 		return func(*gin.Context) {}
 	}
+	r := recorder{to, log, separator}
 	return func(c *gin.Context) {
+		returned := false
+		defer func() {
+			if !returned { // the handler panics: it goes on as it is
+				r.record(c, errPanicked)
+			}
+		}()
 		c.Next()
-		last := c.Errors.Last()
-		if last == nil {
-			return
+		returned = true
+		if last := c.Errors.Last(); last != nil {
+			r.record(c, last.Err)
 		}
-		reason, ok := denialOf(c, last.Err)
-		if !ok {
-			return
-		}
-		denial := access.Denial{
-			Method: c.Request.Method, Route: routeOf(c), Path: loggedPath(c), Status: answerFor(last.Err).status, Reason: reason,
-		}
-		denial.Catalog, denial.Namespace, denial.Table = namesOf(c, separator)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), recordWithin)
-		defer cancel()
-		if err := to.RecordDenial(ctx, wire.Caller(c), denial); err != nil {
-			log.ErrorContext(ctx, "a refusal is not in the audit",
-				"requestId", requestID(c), "route", denial.Route, "status", denial.Status, "reason", wire.Scrubbed(reason), "error", loggedError(err))
-		}
+	}
+}
+
+// errPanicked stands for what a handler panics with.
+var errPanicked = errors.New("the handler panicked")
+
+type recorder struct {
+	to        Denials
+	log       *slog.Logger
+	separator string
+}
+
+func (r recorder) record(c *gin.Context, err error) {
+	answered := answerFor(err)
+	reason, denied := denialOf(c, err)
+	if !denied && !isFailure(c, err, answered.status) {
+		return
+	}
+	request := access.Denial{Method: c.Request.Method, Route: routeOf(c), Path: loggedPath(c), Status: answered.status, Reason: reason}
+	request.Catalog, request.Namespace, request.Table = namesOf(c, r.separator)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), recordWithin)
+	defer cancel()
+	what := "refusal"
+	if denied {
+		err = r.to.RecordDenial(ctx, wire.Caller(c), request)
+	} else {
+		what, request.Reason = "failure", wire.Scrubbed(answered.message)
+		err = r.to.RecordFailure(ctx, wire.Caller(c), access.Failure{Denial: request, Error: answered.kind})
+	}
+	if err != nil {
+		r.log.ErrorContext(ctx, "a "+what+" is not in the audit",
+			"requestId", requestID(c), "route", request.Route, "status", request.Status, "reason", request.Reason, "error", loggedError(err))
 	}
 }
 

@@ -202,6 +202,15 @@ type denials struct {
 	fail    error
 	callers []policy.Caller
 	kept    []access.Denial
+	failed  []access.Failure
+}
+
+func (d *denials) RecordFailure(ctx context.Context, caller policy.Caller, failure access.Failure) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("the client's context is over: %w", err)
+	}
+	d.callers, d.failed = append(d.callers, caller), append(d.failed, failure)
+	return d.fail
 }
 
 func (d *denials) RecordDenial(ctx context.Context, caller policy.Caller, denial access.Denial) error {

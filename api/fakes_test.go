@@ -52,6 +52,8 @@ type useCases struct {
 	rows   int // of each list
 	drops  dropCalls
 	asked  asked
+
+	checkup core.TableCheckup
 }
 
 func newUseCases() *useCases {
@@ -287,9 +289,11 @@ func (u *useCases) Reconcile(_ context.Context, _ policy.Caller, ref string) (st
 func (u *useCases) Commits(_ context.Context, _ policy.Caller, ref string, f models.CommitFilter) ([]core.CommitView, error) {
 	u.ref, u.ledger = ref, f
 	var out []core.CommitView
+	removed := int64(4)
 	for i := range min(u.rows, f.Limit) {
 		out = append(out, core.CommitView{CatalogName: "main", Commit: models.Commit{
 			ID: int64(100 - i), TableName: "a.t", SnapshotID: 9007199254740993, Kind: models.ExternalCommit,
+			WriterID: "w1", Job: "j1", Unit: "checkpoint/7", RemovedRows: &removed, Partitions: models.JSON[[]models.PartitionChange]{V: []models.PartitionChange{{Partition: "day=1", RemovedRows: 4}}},
 		}})
 	}
 	return out, u.fail

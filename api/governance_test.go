@@ -99,7 +99,7 @@ func TestTableState(t *testing.T) {
 	require.JSONEq(t, `{"uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1","ref":"main.sales.eu.orders","catalog":"main","namespace":["sales","eu"],
 		"name":"orders","writePolicy":"open_append","classification":"restricted","identityColumns":["id"],
 		"columns":{"email":{"sensitivity":"confidential","mask":"hash"}},"rowCount":42,"currentSnapshotId":"9007199254740993",
-		"recordedSnapshotId":"7","pendingCommits":2,"protected":false,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
+		"recordedSnapshotId":"7","pendingCommits":2,"duplicateCommits":"audit","protected":false,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
 		"metadataLocation":"s3://b/t/m.json","createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00Z"}`, string(r.body))
 
 	list := s.do("GET", governancePath+"/tables?catalog=main&after=id-0&limit=1", "").json(t)
@@ -205,6 +205,9 @@ func TestCommits(t *testing.T) {
 	require.Contains(t, string(r.body), `"snapshotId":"9007199254740993"`)
 	require.Contains(t, string(r.body), `"kind":"external"`)
 	require.Contains(t, string(r.body), `"ref":"main.a.t","catalog":"main","table":"a.t"`)
+	require.Contains(t, string(r.body), `"writerId":"w1","job":"j1","unit":"checkpoint/7"`)
+	require.Contains(t, string(r.body), `"removedRows":4,"removedFiles":null,"removedBytes":null,"deleteFiles":null`)
+	require.Contains(t, string(r.body), `"partitions":[{"partition":"day=1","removedRows":4}]`)
 }
 
 func TestUnknownQueryParametersAreRefused(t *testing.T) {

@@ -59,6 +59,7 @@ func secureHeaders(c *gin.Context) {
 func limitTime(d time.Duration) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		whole := c.Request.Context()
+		wire.SetWhole(c, whole)
 		ctx, cancel := context.WithTimeout(whole, d)
 		defer func() { cancel() }()
 		c.Request = c.Request.WithContext(ctx)
@@ -109,6 +110,7 @@ func authenticate(who Authenticator) gin.HandlerFunc {
 		bePatient(c.Request.Context())
 		caller.Origin = wire.Origin(c)
 		wire.SetCaller(c, caller)
+		wire.SetAgain(c, func(ctx context.Context) (policy.Caller, error) { return who.Authenticate(ctx, bearer) })
 		c.Request = c.Request.WithContext(policy.WithAsOf(c.Request.Context(), caller.AsOf))
 		if caller.MustRotate && !rotatesItself(c, caller) {
 			wire.Fail(c, fault.New(fault.Forbidden,

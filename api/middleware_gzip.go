@@ -111,7 +111,7 @@ func (w *gzipWriter) Flush() {
 func (w *gzipWriter) compressible() bool {
 	h := w.Header()
 	return w.Status() >= http.StatusOK && w.Status() != http.StatusNoContent && w.Status() != http.StatusNotModified &&
-		h.Get("Content-Encoding") == "" && h.Get("Content-Range") == ""
+		h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && h.Get("Content-Type") != "text/event-stream"
 }
 
 func (w *gzipWriter) decide(compress bool) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluice-data/sluice/api/governance"
 	"github.com/sluice-data/sluice/api/wire"
 )
 
@@ -18,14 +19,14 @@ const (
 )
 
 // limitInFlight refuses requests while n are being served. It stands before everything that has an effect, so that
-// the client may simply try again. Probes are let through; 0 is no limit.
+// the client may simply try again. Probes are let through, and streams, which have a bound of their own; 0 is no limit.
 func limitInFlight(n int) gin.HandlerFunc {
 	if n <= 0 {
 		return func(*gin.Context) {}
 	}
 	slots := make(chan struct{}, n)
 	return func(c *gin.Context) {
-		if isProbe(c.FullPath()) {
+		if isProbe(c.FullPath()) || isStream(c.FullPath()) {
 			return
 		}
 		select {
@@ -155,3 +156,6 @@ func then(handlers ...gin.HandlerFunc) gin.HandlerFunc {
 func isProbe(route string) bool {
 	return route == "/healthz" || route == "/readyz" || route == "/metrics"
 }
+
+// isStream tells the route whose answers end when their clients leave.
+func isStream(route string) bool { return route == GovernancePath+governance.EventsPath }

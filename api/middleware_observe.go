@@ -75,7 +75,7 @@ func (o *observer) request(c *gin.Context) {
 
 func (o *observer) done(c *gin.Context, took time.Duration) {
 	status := c.Writer.Status()
-	if o.duration != nil {
+	if o.duration != nil && (!isStream(c.FullPath()) || status != http.StatusOK) { // how long a stream lasts is its client's to say
 		o.duration.WithLabelValues(methodLabel(c.Request.Method), routeOf(c), strconv.Itoa(status)).Observe(took.Seconds())
 	}
 	caller := wire.Caller(c)

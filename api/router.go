@@ -45,9 +45,10 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string) (policy.Caller, error)
 }
 
-// Denials keeps what was refused for the audit.
+// Denials keeps what was refused, and what failed, for the audit.
 type Denials interface {
 	RecordDenial(ctx context.Context, caller policy.Caller, d access.Denial) error
+	RecordFailure(ctx context.Context, caller policy.Caller, f access.Failure) error
 }
 
 // JWKS gives the public keys of access tokens as a JSON Web Key Set.
@@ -71,7 +72,7 @@ type Deps struct {
 	Catalog       catalog.Deps
 	Governance    governance.Deps           // Now is filled in when nil
 	Management    management.Administration // nil: not served
-	Denials       Denials                   // nil: refusals are not recorded
+	Denials       Denials                   // nil: refusals and failures are not recorded
 	JWKS          JWKS                      // nil: not served
 	Codec         http.Handler              // of workflows' payloads; nil: not served
 
@@ -93,7 +94,7 @@ func Router(d Deps) http.Handler {
 	trust(e, d.TrustedProxies)
 
 	observe := newObserver(d.Log, d.Metrics, d.NewID)
-	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), recordDenials(d.Denials, d.Log, d.Catalog.NamespaceSeparator), secureHeaders,
+	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), recordAnswers(d.Denials, d.Log, d.Catalog.NamespaceSeparator), secureHeaders,
 		limitInFlight(d.Limits.InFlight), limitHead, limitBody(d.Limits.BodyBytes), inflateBody(d.Limits.BodyBytes), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)

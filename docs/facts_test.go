@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/models"
 )
 
 // stringsIn gives the text of every string literal in a file.
@@ -31,12 +33,35 @@ func stringsIn(t *testing.T, file string) []string {
 
 func TestGovernanceRoutesAreDocumented(t *testing.T) {
 	t.Parallel()
+	var text strings.Builder
+	for _, file := range goFiles(t, "api/governance") {
+		text.WriteString(read(t, file))
+	}
+	paths := map[string]string{} // by the name of the constant
+	for _, m := range regexp.MustCompile(`const (\w+) = ("/[^"]*")`).FindAllStringSubmatch(text.String(), -1) {
+		paths[m[1]] = m[2]
+	}
 	var routes []string
-	route := regexp.MustCompile(`\.(GET|POST|PUT|DELETE|PATCH)\("([^"]+)"`)
-	for _, m := range route.FindAllStringSubmatch(read(t, "api/governance/handler.go"), -1) {
-		routes = append(routes, m[1]+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(m[2], "{$1}"))
+	for _, m := range regexp.MustCompile(`\.(GET|POST|PUT|DELETE|PATCH)\((\w+|"[^"]+"), `).FindAllStringSubmatch(text.String(), -1) {
+		path := m[2]
+		if named, ok := paths[path]; ok {
+			path = named
+		}
+		routes = append(routes, m[1]+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(strings.Trim(path, `"`), "{$1}"))
 	}
 	assert.ElementsMatch(t, routes, firstCells(section(t, "docs/governance-api.md", "## Routes")))
+}
+
+// TestFindingsAreDocumented: each kind has its severity in the table, and a heading that alerts and rows link to.
+func TestFindingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page := read(t, "docs/findings.md")
+	headings := anchors(page)
+	for _, kind := range models.FindingKinds() {
+		assert.Contains(t, headings, string(kind), "docs/findings.md has no section %s", kind)
+		assert.Contains(t, page, fmt.Sprintf("| [`%[1]s`](#%[1]s) | %s |", kind, kind.Severity()))
+	}
+	assert.Equal(t, len(models.FindingKinds()), strings.Count(page, "| [`"), "kinds in the table of docs/findings.md")
 }
 
 func TestAuditEventsAreDocumented(t *testing.T) {
@@ -103,6 +128,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 				continue
 			}
 			for _, text := range stringsIn(t, file) {
+				if text == "sluice_system" { // a namespace
+					continue
+				}
 				if name.MatchString(text) && !slices.Contains(metrics, text) {
 					metrics = append(metrics, text)
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/events"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
@@ -26,6 +27,7 @@ type findingAnswer struct {
 	TableUUID   string             `json:"tableUuid"`
 	SnapshotID  *string            `json:"snapshotId"` // that committed what it is about
 	Principal   string             `json:"principal"`  // who committed that
+	WriterID    string             `json:"writerId,omitempty"`
 	Subject     string             `json:"subject"`
 	Evidence    map[string]any     `json:"evidence"`
 	FirstSeenAt time.Time          `json:"firstSeenAt"`
@@ -49,7 +51,7 @@ func (h *Handler) listFindings(c *gin.Context) error {
 }
 
 func findingFilter(c *gin.Context) (models.FindingFilter, error) {
-	filter := models.FindingFilter{Before: c.Query("after")}
+	filter := models.FindingFilter{WriterID: c.Query("writer"), Before: c.Query("after")}
 	var err error
 	if filter.Kind, err = knownKind(c.Query("kind")); err != nil {
 		return filter, err
@@ -97,8 +99,8 @@ func (h *Handler) resolveFinding(c *gin.Context) error {
 
 func findingOf(f models.Finding) findingAnswer {
 	out := findingAnswer{
-		ID: f.ID, Kind: f.Kind, Severity: f.Severity, Ref: refOf(f.Catalog, "", f.Table), Catalog: f.Catalog, Table: f.Table,
-		TableUUID: f.TableUUID, SnapshotID: idString(f.SnapshotID), Principal: f.Principal, Subject: f.Subject, Evidence: f.Evidence.V,
+		ID: f.ID, Kind: f.Kind, Severity: f.Severity, Ref: events.Ref(f.Catalog, "", f.Table), Catalog: f.Catalog, Table: f.Table,
+		TableUUID: f.TableUUID, SnapshotID: idString(f.SnapshotID), Principal: f.Principal, WriterID: f.WriterID, Subject: f.Subject, Evidence: f.Evidence.V,
 		FirstSeenAt: f.FirstSeenAt, LastSeenAt: f.LastSeenAt, Open: f.ResolvedAt == nil, ResolvedAt: f.ResolvedAt,
 		ResolvedBy: f.ResolvedBy, Note: f.Note,
 	}

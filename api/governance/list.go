@@ -65,14 +65,19 @@ func (h *Handler) sinceOf(c *gin.Context) (time.Time, error) {
 	if raw == "" {
 		return time.Time{}, nil
 	}
-	if age, err := models.ParseDuration(raw); err == nil && age > 0 {
-		return h.Now().Add(-age), nil
-	}
-	at, err := time.Parse(time.RFC3339, raw)
+	at, err := h.timeOf(raw)
 	if err != nil {
 		return time.Time{}, fault.New(fault.Invalid, "The parameter since must be a time such as 2026-01-31T08:00:00Z (RFC 3339), or an age such as 24h or 7d.")
 	}
 	return at, nil
+}
+
+// timeOf reads a time, or how long ago it was.
+func (h *Handler) timeOf(text string) (time.Time, error) {
+	if age, err := models.ParseDuration(text); err == nil && age > 0 {
+		return h.Now().Add(-age), nil
+	}
+	return time.Parse(time.RFC3339, text)
 }
 
 func idString(id *int64) *string {

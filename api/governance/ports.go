@@ -2,11 +2,13 @@ package governance
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluice-data/sluice/internal/access"
 	core "github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/internal/webhooks"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -30,6 +32,7 @@ type Policies interface {
 	// SetDefaultWritePolicy takes a catalog's name, or a namespace as catalog.level.level.
 	SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error
 	SetGovernance(ctx context.Context, caller policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error)
+	SetDuplicateCommits(ctx context.Context, caller policy.Caller, ref string, mode models.DuplicateMode) (models.TableState, error)
 }
 
 // Drops protects tables against being dropped, and takes drops back.
@@ -51,6 +54,8 @@ type Tables interface {
 	TableStates(ctx context.Context, caller policy.Caller, catalog string, filter models.TableFilter) (core.ListPage[models.TableState], error)
 	// Reconcile starts the reconciliation of the table's head and gives the workflow's id.
 	Reconcile(ctx context.Context, caller policy.Caller, ref string) (string, error)
+	// CheckTable looks at the files that a table's snapshots stand on.
+	CheckTable(ctx context.Context, caller policy.Caller, ref string) (core.TableCheckup, error)
 }
 
 // Explainer says why a principal holds a privilege, or what it lacks.
@@ -63,6 +68,25 @@ type Records interface {
 	// Commits gives ledger rows, newest first, of the table ref; "" for every table.
 	Commits(ctx context.Context, caller policy.Caller, ref string, filter models.CommitFilter) ([]core.CommitView, error)
 	AuditEvents(ctx context.Context, caller policy.Caller, filter models.AuditFilter) ([]models.AuditEvent, error)
+	// AuditScope gives a filter that selects what the caller may see of what it asks for.
+	AuditScope(ctx context.Context, caller policy.Caller, filter models.AuditFilter) (models.AuditFilter, error)
+}
+
+// Webhooks are addresses that audit events are sent to.
+type Webhooks interface {
+	// Webhooks gives webhooks in order of their ids after the given one.
+	Webhooks(ctx context.Context, caller policy.Caller, after string, limit int) ([]webhooks.View, error)
+	Webhook(ctx context.Context, caller policy.Caller, id string) (webhooks.View, error)
+	// CreateWebhook gives the secret too, which is shown once.
+	CreateWebhook(ctx context.Context, caller policy.Caller, in webhooks.Input) (webhooks.View, string, error)
+	// UpdateWebhook gives the secret where there is a new one.
+	UpdateWebhook(ctx context.Context, caller policy.Caller, id string, in webhooks.Input) (webhooks.View, string, error)
+	DeleteWebhook(ctx context.Context, caller policy.Caller, id string) error
+	TestWebhook(ctx context.Context, caller policy.Caller, id string) (webhooks.TestResult, error)
+	// Deliveries gives deliveries of a webhook, newest first.
+	Deliveries(ctx context.Context, caller policy.Caller, f models.DeliveryFilter) ([]models.WebhookDelivery, error)
+	// Replay sends again what is dead, or what happened since a time, and counts it.
+	Replay(ctx context.Context, caller policy.Caller, id string, since time.Time, dead bool) (int64, error)
 }
 
 // Findings are what should be looked at.
@@ -71,6 +95,19 @@ type Findings interface {
 	Findings(ctx context.Context, caller policy.Caller, ref string, filter models.FindingFilter) ([]models.Finding, error)
 	// ResolveFinding closes one; one that is closed stays as it is.
 	ResolveFinding(ctx context.Context, caller policy.Caller, id, note string) (models.Finding, error)
+}
+
+// Writers are who commits to tables by names of their own.
+type Writers interface {
+	// Writers gives writers of the table ref, "" for every table, in order of id.
+	Writers(ctx context.Context, caller policy.Caller, ref string, filter models.WriterFilter) ([]models.NamedWriter, error)
+	Writer(ctx context.Context, caller policy.Caller, id string) (models.NamedWriter, error)
+	// DeclareWriter says that a principal is to commit to a table at least so often.
+	DeclareWriter(ctx context.Context, caller policy.Caller, ref, principal string, every time.Duration) (models.NamedWriter, error)
+	// SetWriterCadence says how often a writer is to commit; nil: as it does.
+	SetWriterCadence(ctx context.Context, caller policy.Caller, id string, every *time.Duration) (models.NamedWriter, error)
+	// RetireWriter says that a writer owes nothing until it commits again.
+	RetireWriter(ctx context.Context, caller policy.Caller, id, note string) (models.NamedWriter, error)
 }
 
 // Storage administers how catalogs' object stores are reached.

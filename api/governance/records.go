@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-data/sluice/api/wire"
 	core "github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/events"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
@@ -30,6 +31,9 @@ type commitAnswer struct {
 	MetadataLocation string              `json:"metadataLocation"`
 	Kind             models.CommitKind   `json:"kind"`
 	Writer           models.Writer       `json:"writer"`
+	WriterID         string              `json:"writerId,omitempty"`
+	Job              string              `json:"job,omitempty"`
+	Unit             string              `json:"unit,omitempty"` // piece of the writer's stream that it carries
 	CommittedAt      time.Time           `json:"committedAt"`
 	Status           models.CommitStatus `json:"status"`
 	ReconciledAt     *time.Time          `json:"reconciledAt"`
@@ -37,28 +41,14 @@ type commitAnswer struct {
 	AddedRows        *int64              `json:"addedRows"`
 	AddedFiles       *int64              `json:"addedFiles"`
 	AddedBytes       *int64              `json:"addedBytes"`
+	RemovedRows      *int64              `json:"removedRows"`
+	RemovedFiles     *int64              `json:"removedFiles"`
+	RemovedBytes     *int64              `json:"removedBytes"`
+	DeleteFiles      *int64              `json:"deleteFiles"` // that it added
 	RowCountBefore   *int64              `json:"rowCountBefore"`
 	RowCountAfter    *int64              `json:"rowCountAfter"`
-}
-
-type auditAnswer struct {
-	ID         string           `json:"id"`
-	EventID    string           `json:"eventId"`
-	Type       models.AuditType `json:"type"`
-	At         time.Time        `json:"at"`
-	Principal  string           `json:"principal"`
-	TokenID    string           `json:"tokenId,omitempty"`
-	Ref        string           `json:"ref,omitempty"` // of the table, view, namespace or catalog it is about
-	Catalog    string           `json:"catalog,omitempty"`
-	Namespace  string           `json:"namespace,omitempty"`
-	Table      string           `json:"table,omitempty"`
-	TableUUID  string           `json:"tableUuid,omitempty"`
-	SnapshotID *string          `json:"snapshotId,omitempty"`
-	Allowed    bool             `json:"allowed"`
-	Reason     string           `json:"reason,omitempty"`
-	RequestID  string           `json:"requestId,omitempty"`
-	Address    string           `json:"address,omitempty"`
-	Details    map[string]any   `json:"details"`
+	// Partitions are those that it touched, the most rows first and a hundred at most; absent until it is reconciled.
+	Partitions []models.PartitionChange `json:"partitions,omitempty"`
 }
 
 func (h *Handler) listCommits(c *gin.Context) error {
@@ -83,10 +73,11 @@ func commitOf(m core.CommitView) commitAnswer {
 		Table: m.TableName, TableUUID: m.TableUUID,
 		SnapshotID: strconv.FormatInt(m.SnapshotID, 10), ParentSnapshotID: idString(m.ParentSnapshotID),
 		SequenceNumber: m.SequenceNumber, Branch: m.Ref, Operation: m.Operation, Summary: m.Summary.V,
-		MetadataLocation: m.MetadataLocation, Kind: m.Kind, Writer: m.Writer.V, CommittedAt: m.CommittedAt,
+		MetadataLocation: m.MetadataLocation, Kind: m.Kind, Writer: m.Writer.V, WriterID: m.WriterID, Job: m.Job, Unit: m.Unit, CommittedAt: m.CommittedAt,
 		Status: m.Status, ReconciledAt: m.ReconciledAt, WorkflowID: m.WorkflowID,
 		AddedRows: m.AddedRows, AddedFiles: m.AddedFiles, AddedBytes: m.AddedBytes,
-		RowCountBefore: m.RowCountBefore, RowCountAfter: m.RowCountAfter,
+		RemovedRows: m.RemovedRows, RemovedFiles: m.RemovedFiles, RemovedBytes: m.RemovedBytes, DeleteFiles: m.DeleteFiles,
+		RowCountBefore: m.RowCountBefore, RowCountAfter: m.RowCountAfter, Partitions: m.Partitions.V,
 	}
 	if out.Summary == nil {
 		out.Summary = map[string]string{}
@@ -103,7 +94,7 @@ func (h *Handler) listAudit(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return wire.JSON(c, http.StatusOK, listOf(rows, filter.Limit, auditOf, func(e models.AuditEvent) string { return strconv.FormatInt(e.ID, 10) }))
+	return wire.JSON(c, http.StatusOK, listOf(rows, filter.Limit, events.RecordOf, func(e models.AuditEvent) string { return strconv.FormatInt(e.ID, 10) }))
 }
 
 func (h *Handler) auditFilter(c *gin.Context) (models.AuditFilter, error) {
@@ -121,7 +112,11 @@ func (h *Handler) auditFilter(c *gin.Context) (models.AuditFilter, error) {
 	if filter.Since, err = h.sinceOf(c); err != nil {
 		return filter, err
 	}
-	table := c.Query("table")
+	return aboutTable(filter, c.Query("table"))
+}
+
+// aboutTable narrows a filter to what is about a table ref, "" for none.
+func aboutTable(filter models.AuditFilter, table string) (models.AuditFilter, error) {
 	if table == "" {
 		return filter, nil
 	}
@@ -154,28 +149,5 @@ func knownType(name string) (models.AuditType, error) {
 	return "", fault.New(fault.Invalid, "There is no event %q. %s.", name, likely(name, names))
 }
 
-// refOf names what an event or a commit is about as commands and routes take it: the most particular of the names.
-func refOf(catalog, namespace, table string) string {
-	switch {
-	case catalog == "":
-		return ""
-	case table != "":
-		return catalog + "." + table
-	case namespace != "":
-		return catalog + "." + namespace
-	}
-	return catalog
-}
-
-func auditOf(e models.AuditEvent) auditAnswer {
-	out := auditAnswer{
-		ID: strconv.FormatInt(e.ID, 10), EventID: e.EventID, Type: e.Type, At: e.At, Principal: e.Principal,
-		TokenID: e.TokenID, Ref: refOf(e.Catalog, e.Namespace, e.Table), Catalog: e.Catalog, Namespace: e.Namespace, Table: e.Table, TableUUID: e.TableUUID,
-		SnapshotID: idString(e.SnapshotID), Allowed: e.Allowed, Reason: e.Reason, RequestID: e.RequestID,
-		Address: e.Address, Details: e.Details.V,
-	}
-	if out.Details == nil {
-		out.Details = map[string]any{}
-	}
-	return out
-}
+// refOf names what an event, a commit or a finding is about.
+func refOf(catalog, namespace, table string) string { return events.Ref(catalog, namespace, table) }

@@ -17,6 +17,7 @@ type tableAnswer struct {
 	Namespace          []string                           `json:"namespace"`
 	Name               string                             `json:"name"`
 	WritePolicy        models.WritePolicy                 `json:"writePolicy"`
+	DuplicateCommits   models.DuplicateMode               `json:"duplicateCommits"`
 	Protected          bool                               `json:"protected"`
 	Classification     models.Classification              `json:"classification"`
 	IdentityColumns    []string                           `json:"identityColumns"`
@@ -79,11 +80,14 @@ func (h *Handler) tableOf(s models.TableState) tableAnswer {
 	out := tableAnswer{
 		UUID: t.UUID, Catalog: s.CatalogName, Namespace: orEmpty(levels), Name: t.Name,
 		Ref:         s.CatalogName + "." + models.TableIdent{Namespace: levels, Name: t.Name}.String(),
-		WritePolicy: t.WritePolicy, Protected: t.Protected, Classification: t.Classification,
+		WritePolicy: t.WritePolicy, DuplicateCommits: t.DuplicateCommits, Protected: t.Protected, Classification: t.Classification,
 		IdentityColumns: orEmpty(t.IdentityColumns.V), Columns: t.Columns.V,
 		RowCount: t.RowCount, CurrentSnapshotID: idString(t.CurrentSnapshotID), RecordedSnapshotID: idString(t.RecordedSnapshotID),
 		PendingCommits: s.PendingCommits, Location: t.Location, FormatVersion: t.FormatVersion,
 		MetadataLocation: t.MetadataLocation, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	if out.DuplicateCommits == "" {
+		out.DuplicateCommits = models.AuditDuplicates
 	}
 	if out.Columns == nil {
 		out.Columns = map[string]models.ColumnGovernance{}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,8 @@ import (
 const (
 	callerKey  = "sluice.caller"
 	catalogKey = "sluice.catalog"
+	wholeKey   = "sluice.whole"
+	againKey   = "sluice.again"
 	decodedKey = "sluice.decoded"
 )
 
@@ -29,6 +32,34 @@ func Caller(c *gin.Context) policy.Caller {
 		}
 	}
 	return policy.Caller{}
+}
+
+// SetWhole keeps the context of the request without the time limit of ordinary ones.
+func SetWhole(c *gin.Context, whole context.Context) { c.Set(wholeKey, whole) }
+
+// Whole gives it, for answers that go on for as long as the client stays.
+func Whole(c *gin.Context) context.Context {
+	if v, ok := c.Get(wholeKey); ok {
+		if whole, ok := v.(context.Context); ok {
+			return whole
+		}
+	}
+	return c.Request.Context()
+}
+
+// SetAgain keeps how to find out anew who asks.
+func SetAgain(c *gin.Context, again func(context.Context) (policy.Caller, error)) {
+	c.Set(againKey, again)
+}
+
+// CallerAgain finds out anew who asks: the token may have ended since, and its rights may be others.
+func CallerAgain(ctx context.Context, c *gin.Context) (policy.Caller, error) {
+	if v, ok := c.Get(againKey); ok {
+		if again, ok := v.(func(context.Context) (policy.Caller, error)); ok {
+			return again(ctx)
+		}
+	}
+	return Caller(c), nil
 }
 
 // SetCatalog keeps the name of the catalog that the request turned out to mean.

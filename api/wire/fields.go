@@ -57,6 +57,12 @@ func (f *Fields) Has(name string) bool {
 	return ok && string(raw) != "null"
 }
 
+// Given tells whether the member is there, null or not.
+func (f *Fields) Given(name string) bool {
+	_, ok := f.members[name]
+	return ok
+}
+
 // String gives a required string that is not empty.
 func (f *Fields) String(name string) string {
 	s := f.OptionalString(name)

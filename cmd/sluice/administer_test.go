@@ -220,7 +220,7 @@ func TestLinesThatAreWrong(t *testing.T) {
 		"privileges view grant --catalog c --catalog-role r --namespace n --view v TABLE_DROP":                `"TABLE_DROP" is not a privilege on a view`,
 		"privileges table grant --cascade --catalog c --catalog-role r --namespace n --table t TABLE_DROP":    "unknown flag: --cascade",
 		"namespaces list":                  "--catalog is missing",
-		"can etl":                          "PRIVILEGE and [OBJECT] are missing",
+		"can etl":                          "PRIVILEGE is missing",
 		"can etl TABLE_READ main":          `there is no privilege "TABLE_READ"`,
 		"can etl TABLE_READ_DATA main.a b": `"b" is one argument too many`,
 		"setup apply":                      "FILE is missing",

@@ -58,11 +58,13 @@ func (c *cli) runAPI(ctx context.Context) error {
 		return err
 	}
 	defer server.drain(apiDrain)
+	server.onDrain(b.feed.Close)
 	defer b.pruneKeys()()
-	cat := b.newCatalog(workflows.NewStarter(temporal, b.store), nil)
+	starter := workflows.NewStarter(temporal, b.store)
+	cat := b.newCatalog(starter, nil)
 	defer finish(cat)
 	b.uiURI = c.cfg.Temporal.UIURL
-	handler, err := b.router(cat, r, b.writeChecks()...)
+	handler, err := b.router(cat, starter, r, b.writeChecks()...)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *cli) auditCommand() *cobra.Command {
-	return group("audit", "Search the audit", c.auditListCommand())
+	return group("audit", "Search, follow and verify the audit", c.auditListCommand(), c.auditTailCommand(), c.auditVerifyCommand(), c.auditCheckpointsCommand())
 }
 
 func (c *cli) auditListCommand() *cobra.Command {

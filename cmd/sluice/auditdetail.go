@@ -30,6 +30,9 @@ func auditDetail(row map[string]any) any {
 	case models.AuditPropertiesRestamped:
 		return details["keys"]
 	}
+	if text := writerDetail(models.AuditType(kind), details); text != "" {
+		return text
+	}
 	if text := tokenDetail(models.AuditType(kind), details); text != "" {
 		return text
 	}
@@ -40,6 +43,21 @@ func auditDetail(row map[string]any) any {
 		return cell(details["from"]) + " → " + cell(to)
 	}
 	return nil
+}
+
+// writerDetail tells what is expected of a writer; "" for other events.
+func writerDetail(kind models.AuditType, details map[string]any) string {
+	text := cell(details["writerKind"]) + " writer of " + cell(details["writerPrincipal"])
+	switch kind {
+	case models.AuditWriterDeclared:
+		return text + ", every " + cell(details["every"])
+	case models.AuditWriterRetired:
+		if note, _ := details["note"].(string); note != "" {
+			text += ": " + note
+		}
+		return text
+	}
+	return ""
 }
 
 // tokenDetail tells of tokens and of the keys that they are signed with; "" for other events.

@@ -17,7 +17,7 @@ func (c *cli) commitsListCommand() *cobra.Command {
 			query := filled(map[string]string{"table": table})
 			return c.list(cmd.Context(), []string{"commits"}, query, o, columns{
 				{"COMMITTED", "committedAt"}, {"TABLE", "ref"}, {"SNAPSHOT", "snapshotId"}, {"OPERATION", "operation"}, {"KIND", "kind"},
-				{"STATUS", "status"}, {"ROWS BEFORE", "rowCountBefore"}, {"ROWS AFTER", "rowCountAfter"}, {"WRITER", "writer.principal"}, {"ENGINE", "writer.engine"},
+				{"STATUS", "status"}, {"ADDED", "addedRows"}, {"REMOVED", "removedRows"}, {"ROWS BEFORE", "rowCountBefore"}, {"ROWS AFTER", "rowCountAfter"}, {"WRITER", "writer.principal"}, {"ENGINE", "writer.engine"},
 			})
 		},
 	}

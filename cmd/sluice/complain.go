@@ -84,7 +84,8 @@ func miscounted(wanted, args []string) string {
 	if len(args) > len(wanted) {
 		return fmt.Sprintf("%q is one argument too many", args[len(wanted)])
 	}
-	missing := wanted[len(args):]
+	optional := func(word string) bool { return strings.HasPrefix(word, "[") }
+	missing := slices.DeleteFunc(slices.Clone(wanted[len(args):]), optional)
 	if len(missing) == 1 {
 		return missing[0] + " is missing"
 	}

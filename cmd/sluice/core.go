@@ -10,12 +10,14 @@ import (
 
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/config"
+	"github.com/sluice-data/sluice/internal/events"
 	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/store"
 	"github.com/sluice-data/sluice/internal/telemetry"
+	"github.com/sluice-data/sluice/internal/webhooks"
 	"github.com/sluice-data/sluice/models"
 	"github.com/sluice-data/sluice/workflows"
 )
@@ -31,6 +33,8 @@ type base struct {
 	store    *store.Store
 	files    *objects.Router
 	profiles *objects.Profiles
+	feed     *events.Feed
+	sender   *webhooks.Sender
 	roots    []string // of the warehouses, as URIs
 	uiURI    string   // of the Temporal Web UI, "" where none is known
 }
@@ -46,13 +50,27 @@ func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databas
 	if err := b.openProfiles(w, r); err != nil {
 		return nil, errors.Join(err, w.files.Close(), b.store.Close())
 	}
-	if err := b.metrics.Register(newFindingsMetric(b.store.OpenFindings, time.Now)); err != nil {
-		b.log.Warn("open findings are not counted", "error", err)
-	}
+	b.feed = events.NewFeed(b.store, log)
+	b.sender = webhooks.NewSender(webhooks.SenderOptions{Private: cfg.Webhooks.Private, Now: time.Now})
+	b.measure()
 	return b, nil
 }
 
+// measure registers what is read from the database when the metrics are.
+func (b *base) measure() {
+	for _, c := range []prometheus.Collector{
+		newFindingsMetric(b.store.OpenFindings, time.Now), newWritersMetric(b.store.Writers, b.lateness(), time.Now),
+		webhooks.NewBacklogs(b.store.WebhookBacklogs, time.Now),
+	} {
+		if err := b.metrics.Register(c); err != nil {
+			b.log.Warn("some metrics are not shown", "error", err)
+		}
+	}
+}
+
 func (b *base) close() {
+	b.feed.Close()
+	b.sender.Close()
 	if err := errors.Join(b.profiles.Close(), b.files.Close(), b.store.Close()); err != nil {
 		b.log.Warn("database or object store did not close cleanly", "error", err)
 	}

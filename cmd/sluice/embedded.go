@@ -164,7 +164,12 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 	}
 	cat := b.newCatalog(starter, dispatcher)
 	e.onStop(func() { finish(cat) })
-	w := b.newWorker(c, cat, starter, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
+	stopSealing, err := b.sealAudit(e.ring)
+	if err != nil {
+		return err
+	}
+	e.onStop(stopSealing)
+	w := b.newWorker(c, cat, starter, e.ring, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
 		e.fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	e.onStop(w.Stop)
@@ -174,8 +179,9 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 	e.onStop(background(dispatcher.Run))
 	e.onStop(b.keepSchedules(c))
 	e.onStop(b.pruneKeys())
+	e.http.onDrain(b.feed.Close)
 	b.uiURI = e.file.TemporalUIURI
-	handler, err := b.router(cat, e.ring, append(b.writeChecks(), temporalCheck(c))...)
+	handler, err := b.router(cat, starter, e.ring, append(b.writeChecks(), temporalCheck(c))...)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-data/sluice/models"
 )
 
 func (c *cli) findingsCommand() *cobra.Command {
@@ -14,12 +17,12 @@ func (c *cli) findingsCommand() *cobra.Command {
 
 func (c *cli) findingsListCommand() *cobra.Command {
 	var o listOptions
-	var table, kind, state string
+	var table, writer, kind, state string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List findings, newest first",
-		Long: "Lists findings that nobody has resolved and that are still so: file_changed, missing_file, summary_mismatch.\n" +
-			"--state shows others: resolved, or all.",
+		Long: "Lists findings that nobody has resolved and that are still so. --state shows others: resolved, or all. With -o json each\n" +
+			"has its evidence, and what to do. Kinds:\n" + kindLines(),
 		Example: "  sluice findings list --table main.sales.orders --kind file_changed -o json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,7 +31,7 @@ func (c *cli) findingsListCommand() *cobra.Command {
 				return usageError{errors.New("--state must be open, resolved or all")}
 			}
 			o.prepare = func(row map[string]any) { row["detail"] = findingDetail(row) }
-			query := filled(map[string]string{"table": table, "kind": kind, "open": open})
+			query := filled(map[string]string{"table": table, "writer": writer, "kind": kind, "open": open})
 			return c.list(cmd.Context(), []string{"findings"}, query, o, columns{
 				{"ID", "id"}, {"LAST SEEN", "lastSeenAt"}, {"KIND", "kind"}, {"SEVERITY", "severity"}, {"TABLE", "ref"}, {"SUBJECT", "subject"},
 				{"DETAIL", "detail"}, {"RESOLVED", "resolvedAt"},
@@ -36,6 +39,7 @@ func (c *cli) findingsListCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&table, "table", "", "of this table alone: catalog.namespace.table or a table UUID")
+	cmd.Flags().StringVar(&writer, "writer", "", "about this writer alone: an id that writers list shows")
 	cmd.Flags().StringVar(&kind, "kind", "", "of this kind alone, such as file_changed")
 	cmd.Flags().StringVar(&state, "state", "open", "open, resolved or all")
 	o.flags(cmd)
@@ -43,8 +47,22 @@ func (c *cli) findingsListCommand() *cobra.Command {
 	return cmd
 }
 
+// kindLines names the kinds of findings, some to a line.
+func kindLines() string {
+	const wide = 110
+	var text, line strings.Builder
+	for _, kind := range models.FindingKinds() {
+		if line.Len()+len(kind) > wide {
+			text.WriteString(line.String() + "\n")
+			line.Reset()
+		}
+		line.WriteString(" " + string(kind))
+	}
+	return text.String() + line.String()
+}
+
 // findingDetail is what a table of findings says of one beside its subject: what somebody resolved it with, what a file
-// was and is, what was observed.
+// was and is, what was observed, what to do.
 func findingDetail(row map[string]any) any {
 	if note := row["note"]; note != nil {
 		return note
@@ -53,10 +71,13 @@ func findingDetail(row map[string]any) any {
 	if observed, ok := evidence["observed"].([]any); ok && len(observed) > 0 {
 		return observed[0]
 	}
+	if earlier := evidence["earlierSnapshot"]; earlier != nil {
+		return twinDetail(evidence, cell(earlier))
+	}
 	then, now := lookup(evidence, "then.size"), lookup(evidence, "now.size")
 	switch {
 	case then == nil:
-		return nil
+		return evidence["remedy"]
 	case now == nil:
 		return cell(then) + " bytes → gone"
 	case cell(then) == cell(now):
@@ -65,14 +86,26 @@ func findingDetail(row map[string]any) any {
 	return cell(then) + " → " + cell(now) + " bytes"
 }
 
+// twinDetail names the earlier of two commits, and where the later stands to it.
+func twinDetail(evidence map[string]any, earlier string) string {
+	unit, before := evidence["unit"], evidence["earlierUnit"]
+	switch {
+	case unit == nil || before == nil:
+		return "compare with snapshot " + earlier
+	case unit == before:
+		return cell(unit) + " is in snapshot " + earlier + " already"
+	}
+	return cell(unit) + " after " + cell(before) + " of snapshot " + earlier
+}
+
 func (c *cli) findingsResolveCommand() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use:   "resolve ID...",
 		Short: "Say that findings were looked at and things are right as they are",
 		Long: "Resolves the findings ID; `sluice findings list` shows the ids. A changed file is held against what it is now from\n" +
-			"then on, and a missing one is watched no more. It needs CATALOG_MANAGE_ACCESS. Findings about files resolve by\n" +
-			"themselves when the files are as they were.",
+			"then on, and a missing one is watched no more. It needs CATALOG_MANAGE_ACCESS. Most findings resolve by\n" +
+			"themselves when their cause is gone.",
 		Example: "  sluice findings resolve 0197a0de-7c1b-7f5e-9d3c-0d8a1f2b3c4d --note 'repaired by hand'",
 		Args:    usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -72,6 +72,9 @@ func (s *httpServer) base() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
+// onDrain has f called when a drain begins: it ends what would not end by itself.
+func (s *httpServer) onDrain(f func()) { s.server.RegisterOnShutdown(f) }
+
 // drain closes the port and lets running requests end within the timeout.
 func (s *httpServer) drain(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)

@@ -103,7 +103,7 @@ func TestMintingIsSentInFull(t *testing.T) {
 	assert.Equal(t, true, sent["canGovern"])
 }
 
-func TestAuditDetailsOfTokensAndKeys(t *testing.T) {
+func TestAuditDetailsOfTokensKeysAndWriters(t *testing.T) {
 	t.Parallel()
 	for kind, tt := range map[string]struct {
 		details map[string]any
@@ -113,6 +113,8 @@ func TestAuditDetailsOfTokensAndKeys(t *testing.T) {
 		"signing_key.created": {map[string]any{"key": "k1", "retiresAt": "2026-12-30T00:00:00Z"}, "key k1, signs until 2026-12-30T00:00:00Z"},
 		"signing_key.revoked": {map[string]any{"kept": "k2"}, "all but key k2"},
 		"token.minted":        {map[string]any{"for": "etl"}, "etl"},
+		"writer.declared":     {map[string]any{"writerKind": "expected", "writerPrincipal": "etl", "every": "25h0m0s"}, "expected writer of etl, every 25h0m0s"},
+		"writer.retired":      {map[string]any{"writerKind": "flink", "writerPrincipal": "etl", "note": "moved"}, "flink writer of etl: moved"},
 	} {
 		assert.Equal(t, tt.want, auditDetail(map[string]any{"type": kind, "details": tt.details}), kind)
 	}

@@ -12,7 +12,7 @@ import (
 
 func (c *cli) policyCommand() *cobra.Command {
 	return group("policy", "Show and set what engines may commit",
-		c.policyGetCommand(), c.policySetCommand(), c.policyGetDefaultCommand(), c.policySetDefaultCommand())
+		c.policyGetCommand(), c.policySetCommand(), c.policyGetDefaultCommand(), c.policySetDefaultCommand(), c.policyDuplicatesCommand())
 }
 
 const policyNames = "POLICY is governed_only (no external commit), open_append (verified appends and additive changes)\n" +
@@ -118,6 +118,39 @@ func (c *cli) policyGetDefaultCommand() *cobra.Command {
 				text += " (inherited)"
 			}
 			return c.done(answer, "%s\n", cell(text))
+		},
+	}
+	c.clientFlags(cmd)
+	return cmd
+}
+
+func (c *cli) policyDuplicatesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "duplicate-commits TABLE [audit|reject]",
+		Short: "Show or set what becomes of commits that a table has already",
+		Long: "Shows, or sets, what becomes of a commit to TABLE that brings a checkpoint, epoch or data file which the table has already.\n" +
+			"audit (the default): it is taken, and is a finding. reject: it is refused (409), which costs each commit a look at its files.",
+		Example: "  sluice policy duplicate-commits main.sales.orders reject",
+		Args:    usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			api, err := c.client()
+			if err != nil {
+				return err
+			}
+			var table struct {
+				Ref              string `json:"ref"`
+				DuplicateCommits string `json:"duplicateCommits"`
+			}
+			path := []string{"tables", args[0]}
+			if len(args) == 1 {
+				err = api.call(cmd.Context(), http.MethodGet, path, nil, nil, &table)
+			} else {
+				err = api.call(cmd.Context(), http.MethodPut, append(path, "duplicate-commits"), nil, map[string]string{"mode": args[1]}, &table)
+			}
+			if err != nil {
+				return err
+			}
+			return c.done(table, "%s\n", cell(table.DuplicateCommits))
 		},
 	}
 	c.clientFlags(cmd)

@@ -8,26 +8,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.temporal.io/sdk/client"
 
-	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/api"
 	apicatalog "github.com/sluice-data/sluice/api/catalog"
 	"github.com/sluice-data/sluice/api/governance"
 	"github.com/sluice-data/sluice/internal/access"
+	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dispatch"
 	"github.com/sluice-data/sluice/internal/keyring"
-	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/policy"
-	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/temporalx"
 	"github.com/sluice-data/sluice/models"
-	"github.com/sluice-data/sluice/worker"
 	"github.com/sluice-data/sluice/workflows"
 )
 
 // router makes the HTTP surface of the API. r holds the encryption keys.
-func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check) (http.Handler, error) {
+func (b *base) router(cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, checks ...api.Check) (http.Handler, error) {
 	who, err := b.newIdentity(r)
 	if err != nil {
 		return nil, err
@@ -49,6 +46,7 @@ func (b *base) router(cat *catalog.Service, r *keyring.Ring, checks ...api.Check
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},
 			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin, Storage: admin, Accesses: cat, Findings: cat,
+			Writers: cat, Limits: b.lateness(), Webhooks: b.newWebhooks(starter, r), Feed: b.feed, Checkpoints: audit.NewReader(b.store),
 		},
 		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
@@ -90,38 +88,6 @@ func (b *base) newDispatcher(starter *workflows.Starter) (*dispatch.Dispatcher, 
 	return dispatch.New(b.store, starter, dispatch.Options{
 		PollInterval: d.PollInterval, BatchThreshold: d.BatchAfter, BatchSize: d.BatchSize,
 		Registerer: b.metrics, Logger: b.log,
-	})
-}
-
-// newWorker makes the Temporal workers of the process.
-func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflows.Starter, o worker.Options) *worker.Worker {
-	return worker.New(c, activities.New(activities.Ports{
-		Ledger: b.store, Catalogs: b.store, Documents: cat,
-		Counter: reconcile.NewCounter(b.files), Restamper: cat, Starter: starter,
-		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
-		Files: b.store, Watcher: maintenance.NewWatcher(b.files),
-	}), o)
-}
-
-// scheduleRetry is how soon the schedules are looked at again when Temporal could not tell.
-const scheduleRetry = 5 * time.Second
-
-// keepSchedules makes the schedules what they are to be, beside everything else: after a kill -9 Temporal says nothing
-// of a schedule until its dead run times out, and commits need not wait for that.
-func (b *base) keepSchedules(c client.Client) (stop func()) {
-	return background(func(ctx context.Context) {
-		for {
-			err := workflows.EnsureSchedules(ctx, c, workflows.ScheduleOptions{SweepEvery: b.cfg.SweepInterval, CheckEvery: b.cfg.CheckInterval})
-			if err == nil || ctx.Err() != nil {
-				return
-			}
-			b.log.Warn("the schedules are not up to date yet", "error", err)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(scheduleRetry):
-			}
-		}
 	})
 }
 

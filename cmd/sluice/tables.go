@@ -12,7 +12,7 @@ import (
 
 func (c *cli) tablesCommand() *cobra.Command {
 	return group("tables", "Show governed tables, classify and protect them, take drops back",
-		c.tablesListCommand(), c.tablesGetCommand(), c.tablesClassifyCommand(),
+		c.tablesListCommand(), c.tablesGetCommand(), c.tablesCheckCommand(), c.tablesClassifyCommand(),
 		c.tablesDroppedCommand(), c.tablesUndropCommand(), c.tablesForgetCommand(), c.tablesProtectCommand(), c.tablesUnprotectCommand())
 }
 
@@ -51,7 +51,7 @@ func (c *cli) tablesGetCommand() *cobra.Command {
 }
 
 func tableFields() []string {
-	return []string{"ref", "uuid", "writePolicy", "protected", "classification", "identityColumns", "columns", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
+	return []string{"ref", "uuid", "writePolicy", "duplicateCommits", "protected", "classification", "identityColumns", "columns", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
 }
 
 func (c *cli) tablesClassifyCommand() *cobra.Command {

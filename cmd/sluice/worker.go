@@ -39,6 +39,13 @@ func (c *cli) runWorker(ctx context.Context) error {
 	stopped := func() {}
 	defer func() { stopped() }()
 	defer b.close()
+	r, err := ring(c.cfg)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		b.log.Warn("no encryption keys are configured: nothing goes to webhooks, and checkpoints of the audit are not signed", "remedy", "set SLUICE_ENCRYPTION_KEYS, the same for every process")
+	}
 	server, err := listen(c.cfg.Listen, b.log)
 	if err != nil {
 		return err
@@ -56,8 +63,13 @@ func (c *cli) runWorker(ctx context.Context) error {
 	}
 	cat := b.newCatalog(starter, dispatcher)
 	defer finish(cat)
+	stopSealing, err := b.sealAudit(r)
+	if err != nil {
+		return err
+	}
+	defer stopSealing()
 	fatal := make(chan error, 2)
-	w := b.newWorker(temporal, cat, starter, worker.Options{OnFatal: func(queue string, err error) {
+	w := b.newWorker(temporal, cat, starter, r, worker.Options{OnFatal: func(queue string, err error) {
 		fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	defer w.Stop()

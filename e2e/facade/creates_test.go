@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -116,7 +117,7 @@ func TestCaseV1TransactionWithCreates(t *testing.T) {
 	require.Equal(t, 1, s.table(t, "a").SnapshotCount)
 	require.Equal(t, 2, s.table(t, "b").SnapshotCount)
 	require.Len(t, s.metadataFiles(t), files+4)
-	pending, err := s.db.PendingEvents(t.Context(), 100)
+	pending, err := s.db.ClaimEvents(t.Context(), "test", time.Minute, 100, 0)
 	require.NoError(t, err)
 	require.Len(t, pending, 5, "every snapshot of it is governed")
 

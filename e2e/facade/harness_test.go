@@ -21,7 +21,9 @@ import (
 	apicatalog "github.com/sluice-data/sluice/api/catalog"
 	"github.com/sluice-data/sluice/api/governance"
 	"github.com/sluice-data/sluice/internal/access"
+	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/events"
 	"github.com/sluice-data/sluice/internal/icebergtest"
 	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/keyring"
@@ -30,6 +32,7 @@ import (
 	"github.com/sluice-data/sluice/internal/reconcile"
 	"github.com/sluice-data/sluice/internal/store"
 	"github.com/sluice-data/sluice/internal/store/pgtest"
+	"github.com/sluice-data/sluice/internal/webhooks"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -52,6 +55,7 @@ type lake struct {
 type setup struct {
 	core catalog.Deps
 	api  api.Deps
+	feed *events.Feed
 }
 
 // site is one process that serves a lake.
@@ -152,6 +156,8 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 		},
 		Health: api.Health(),
 	}
+	s.feed = events.NewFeed(l.db, s.api.Log)
+	t.Cleanup(s.feed.Close)
 	for _, f := range change {
 		f(&s)
 	}
@@ -160,7 +166,9 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 	s.api.Catalog.Views, s.api.Catalog.Commits = core, core
 	s.api.Catalog.Readable, s.api.Catalog.Metrics, s.api.Catalog.Storage = core, core, core
 	s.api.Governance = governance.Deps{
-		Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin, Findings: core,
+		Tokens: access.NewTokens(l.db, time.Now), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin, Findings: core, Writers: core,
+		Checkpoints: audit.NewReader(l.db), Feed: s.feed,
+		Webhooks: webhooks.New(webhooks.Deps{Store: l.db, Catalogs: l.db, Sealer: l.ring.For("webhooks"), Log: s.api.Log, Now: time.Now}),
 	}
 	server := httptest.NewServer(api.Router(s.api))
 	t.Cleanup(server.Close)

@@ -26,6 +26,7 @@ type matrix struct {
 	refused map[string]int    // answers that refused for want of a privilege, by path
 	words   *strings.Replacer // what the requests of the table leave open
 	dropped string            // id of a dropped table
+	last    string            // body of the last answer that was asked for
 }
 
 // TestEveryOperationByEveryPrivilege asks for everything that the product offers as somebody who holds one privilege on the
@@ -66,6 +67,7 @@ func newMatrix(t *testing.T) *matrix {
 	m.site = l.serve(t, func(s *setup) {
 		s.core.Reconciler = noReconciler{}
 		s.api.Catalog.Scans = scan.New(l.files)
+		s.feed.Close() // a stream would have no end
 	})
 	m.want(t, 200, m.post(t, "/namespaces", `{"namespace":["db"]}`))
 	for _, name := range []string{"t", "d", "gone"} {
@@ -75,7 +77,7 @@ func newMatrix(t *testing.T) *matrix {
 	c := m.append(t, "t")
 	m.want(t, 200, m.post(t, tablePath("t"), toJSON(map[string]any{"requirements": c.Requirements, "updates": c.Updates})))
 	m.someToken()
-	m.words = strings.NewReplacer("METADATA", m.load(t, "t").MetadataLocation, "LOCATION", l.warehouse+"/db/elsewhere", "FINDING", m.finding(l))
+	m.words = strings.NewReplacer("METADATA", m.load(t, "t").MetadataLocation, "LOCATION", l.warehouse+"/db/elsewhere", "FINDING", m.finding(l), "WRITER", m.writerID())
 	m.want(t, 204, m.do(t, "DELETE", tablePath("gone"), ""))
 	m.redrop()
 
@@ -108,6 +110,14 @@ func (m *matrix) finding(l *lake) string {
 	rows, err := l.db.Findings(m.t.Context(), models.FindingFilter{TableID: row.ID})
 	require.NoError(m.t, err)
 	return rows[0].ID
+}
+
+// writerID declares a writer of the table and gives its id.
+func (m *matrix) writerID() string {
+	m.t.Helper()
+	var declared struct{ ID string }
+	m.want(m.t, 201, m.send("POST", governed+"/writers", `{"table":"main.db.t","principal":"root","every":"24h"}`, m.token)).into(m.t, &declared)
+	return declared.ID
 }
 
 // noReconciler has nowhere to start workflows.
