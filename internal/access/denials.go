@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -12,8 +13,12 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// maxPath is the longest path that is recorded, in bytes.
-const maxPath = 1 << 10
+// Bounds of what is recorded of a path, in bytes. A client may put anything in the place of a name, and the audit keeps it
+// for ever: a name is kept as long as names may be, of a deep namespace the beginning.
+const (
+	maxPath = 1 << 10
+	maxName = 4 << 10
+)
 
 // Denial is a request that was refused, for the audit.
 type Denial struct {
@@ -25,7 +30,13 @@ type Denial struct {
 	Table               string // dotted, with the namespace; of a view too
 }
 
-// Denials records refused requests.
+// Failure is a request that would have changed something and failed, for the audit. Its reason is what the client was told.
+type Failure struct {
+	Denial
+	Error string // type of the error, as it was answered
+}
+
+// Denials records refused and failed requests.
 type Denials struct {
 	store   AuditStore
 	now     func() time.Time
@@ -49,15 +60,35 @@ func (d *Denials) RecordDenial(ctx context.Context, caller policy.Caller, denied
 	if denied.Status == http.StatusUnauthorized && !d.refused.due(refusal{caller.Principal, caller.TokenID, caller.Origin.Address}, now) {
 		return nil
 	}
-	return d.store.AppendAudit(ctx, models.AuditEvent{
-		EventID: uuid.NewString(), Type: models.AuditRequestDenied, At: now, Principal: caller.Principal, TokenID: caller.TokenID,
-		Catalog: denied.Catalog, Namespace: denied.Namespace, Table: denied.Table, Reason: denied.Reason,
+	return d.store.AppendAudit(ctx, requestEvent(models.AuditRequestDenied, now, caller, denied, nil))
+}
+
+// RecordFailure puts a failed request into the audit as one event.
+func (d *Denials) RecordFailure(ctx context.Context, caller policy.Caller, failed Failure) error {
+	more := map[string]any{"error": failed.Error}
+	return d.store.AppendAudit(ctx, requestEvent(models.AuditRequestFailed, d.now(), caller, failed.Denial, more))
+}
+
+// requestEvent tells of a request that had no effect.
+func requestEvent(typ models.AuditType, now time.Time, caller policy.Caller, r Denial, more map[string]any) models.AuditEvent {
+	details := map[string]any{
+		"method": r.Method, "route": r.Route, "path": shortPath(r.Path), "status": r.Status, "client": caller.Origin.Client,
+	}
+	maps.Copy(details, more)
+	return models.AuditEvent{
+		EventID: uuid.NewString(), Type: typ, At: now, Principal: caller.Principal, TokenID: caller.TokenID,
+		Catalog: shortName(r.Catalog), Namespace: shortName(r.Namespace), Table: shortName(r.Table), Reason: r.Reason,
 		RequestID: caller.Origin.RequestID, Address: caller.Origin.Address,
-		Details: models.JSON[map[string]any]{V: map[string]any{
-			"method": denied.Method, "route": denied.Route, "path": shortPath(denied.Path), "status": denied.Status,
-			"client": caller.Origin.Client,
-		}},
-	})
+		Details: models.JSON[map[string]any]{V: details},
+	}
+}
+
+// shortName cuts a name that is too long, not within a character.
+func shortName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "") + "…"
 }
 
 // shortPath cuts what a query string may hold, and what is too long.

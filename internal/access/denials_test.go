@@ -54,6 +54,24 @@ func TestLongPathsAreCut(t *testing.T) {
 	}
 }
 
+// What stands in the place of a name may be anything, and is kept for ever.
+func TestLongNamesAreCut(t *testing.T) {
+	d := newDesk(t)
+	denials := access.NewDenials(d.store, d.clock)
+	long := strings.Repeat("ü", 50_000)
+	refused := access.Denial{Status: 404, Catalog: long, Namespace: long, Table: long + "." + long}
+	must(t, denials.RecordDenial(context.Background(), policy.Caller{}, refused))
+	must(t, denials.RecordFailure(context.Background(), policy.Caller{}, access.Failure{Denial: refused}))
+	for _, typ := range []models.AuditType{models.AuditRequestDenied, models.AuditRequestFailed} {
+		e := d.events(t, typ)[0]
+		for _, name := range []string{e.Catalog, e.Namespace, e.Table} {
+			if len(name) > 4200 || !strings.HasPrefix(name, "ü") || !strings.HasSuffix(name, "ü…") {
+				t.Errorf("a name of %d bytes was kept", len(name))
+			}
+		}
+	}
+}
+
 // Who is not let in is recorded once a minute, and cannot keep others out of the audit.
 func TestUnauthenticatedRequestsAreBounded(t *testing.T) {
 	d := newDesk(t)
