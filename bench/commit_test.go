@@ -133,7 +133,9 @@ func loadTable(ctx context.Context, c *product.Client, name string) (*table, err
 
 // append writes an append's files and commits it; the time is that of the commit's request alone.
 func (t *table) append(ctx context.Context, c *product.Client) (time.Duration, error) {
-	commit, err := icebergtest.LocalFiles().Append(t.state, 1, 1000)
+	files := icebergtest.LocalFiles()
+	files.Data = true
+	commit, err := files.Append(t.state, 1, 1000)
 	if err != nil {
 		return 0, err
 	}
@@ -143,7 +145,12 @@ func (t *table) append(ctx context.Context, c *product.Client) (time.Duration, e
 		return 0, err
 	}
 	took := time.Since(began)
+	t.landed(commit)
+	return took, nil
+}
+
+// landed notes a commit on top of the table.
+func (t *table) landed(commit icebergtest.Commit) {
 	t.state.Head, t.state.HeadList = &commit.SnapshotID, commit.ManifestList
 	t.state.LastSequence++
-	return took, nil
 }

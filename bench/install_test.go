@@ -17,7 +17,8 @@ const stopWithin = 15 * time.Second
 type installation struct {
 	client   *product.Client
 	process  *product.Process
-	database int // the database server's process, 0 when it is in the process
+	database int            // the database server's process, 0 when it is in the process
+	parts    map[string]int // further processes by name
 }
 
 // onEach runs a benchmark against `sluice api` on SQLite and on PostgreSQL, each on a fresh folder.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluice-data/sluice/e2e/product"
+	"github.com/sluice-data/sluice/e2e/temporald"
 	"github.com/sluice-data/sluice/internal/store/pgtest"
 )
 
@@ -19,6 +20,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	temporald.Main()
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		os.Exit(m.Run())

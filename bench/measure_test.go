@@ -83,6 +83,7 @@ func memory(pid int) float64 {
 type meter struct {
 	at               installation
 	server, database time.Duration
+	parts            map[string]time.Duration
 	mu               sync.Mutex
 	latencies        []time.Duration
 }
@@ -93,6 +94,10 @@ func startMeter(b *testing.B, at installation) *meter {
 	m.server, _ = cpu(at.process.PID())
 	if at.database > 0 {
 		m.database = cpuOfTree(at.database)
+	}
+	m.parts = map[string]time.Duration{}
+	for name, pid := range at.parts {
+		m.parts[name], _ = cpu(pid)
 	}
 	b.ResetTimer()
 	return m
@@ -112,6 +117,11 @@ func (m *meter) report(b *testing.B, unit string) {
 	percentiles(b, m.latencies)
 	if now, ok := cpu(m.at.process.PID()); ok {
 		b.ReportMetric(milliseconds(now-m.server)/n, "server-cpu-ms/op")
+	}
+	for name, pid := range m.at.parts {
+		if now, ok := cpu(pid); ok {
+			b.ReportMetric(milliseconds(now-m.parts[name])/n, name+"-cpu-ms/op")
+		}
 	}
 	if m.at.database > 0 {
 		b.ReportMetric(milliseconds(cpuOfTree(m.at.database)-m.database)/n, "db-cpu-ms/op")

@@ -16,7 +16,7 @@ if ! cmp -s "$requirements" "$venv/requirements.txt"; then
   cp "$requirements" "$venv/requirements.txt"
 fi
 
-serve
+serve --writer-watch-interval 5s
 failed=0
 run() {
   echo "== $1"
@@ -28,6 +28,7 @@ run check_tokens
 run check_grants
 default_policy open_full
 run smoke
+run check_findings
 stop || failed=1
 if [ "$failed" = 0 ]; then echo "PASS e2e"; else echo "FAIL e2e"; grep -E '"level":"(WARN|ERROR)"' "$work/serve.log" | tail -n 20 || true; fi
 exit "$failed"

@@ -2,8 +2,8 @@
 // lost, doubled or half there, every one is reconciled once, and the audit has every effect once.
 //
 // Check is a pure function over what the writers were told and what was found afterwards; its tests break each promise
-// on purpose. The package imports e2e/product and internal/icebergtest: the product is reached as outside programs
-// reach it, and of its files only the outbox is read, after a clean stop.
+// on purpose. The package imports e2e/product, e2e/temporald, internal/icebergtest and internal/store/pgtest: the product is
+// reached as outside programs reach it, and of its files and rows only the outbox is read.
 //
 // TestHistories… need the same program: they look through everything that its Temporal keeps.
 package chaos

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluice-data/sluice/e2e/product"
+	"github.com/sluice-data/sluice/e2e/temporald"
 	"github.com/sluice-data/sluice/internal/store/pgtest"
 )
 
@@ -15,6 +16,7 @@ import (
 var binary func() (string, error)
 
 func TestMain(m *testing.M) {
+	temporald.Main()
 	dir, err := os.MkdirTemp("", "sluice-chaos-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

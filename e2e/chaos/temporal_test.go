@@ -41,15 +41,10 @@ func TestTemporalDown(t *testing.T) {
 	t.Cleanup(worker.Kill)
 
 	require.NoError(t, c.SetDefaultPolicy(t.Context(), "open_append"))
-	require.NoError(t, c.CreateNamespace(t.Context(), "down"))
-	var targets []Target
+	targets := newTargets(t, c, "down", 4)
 	var uuids []string
-	for _, name := range []string{"a", "b", "c", "d"} {
-		loaded, err := c.CreateTable(t.Context(), "down", name, nil)
-		require.NoError(t, err)
-		parsed, err := icebergtest.Parse(loaded.Metadata)
-		require.NoError(t, err)
-		targets, uuids = append(targets, Target{"down", name, parsed.UUID}), append(uuids, parsed.UUID)
+	for _, target := range targets {
+		uuids = append(uuids, target.UUID)
 	}
 
 	journal := &Journal{}

@@ -38,6 +38,24 @@ func (j *Journal) settle(i int, f Fate) {
 	j.sent[i].Fate = f
 }
 
+func (j *Journal) fate(i int) Fate {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.sent[i].Fate
+}
+
+// Count counts the commits of a fate so far.
+func (j *Journal) Count(f Fate) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.sent {
+		if s.Fate == f {
+			n++
+		}
+	}
+	return n
+}
+
 func (j *Journal) doubt(i int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -90,6 +108,7 @@ type Writer struct {
 	Connect Connection
 	Journal *Journal
 	Pause   time.Duration // at most, between two commits
+	Stream  Stream        // what it writes; nil is plain appends
 }
 
 // Run appends until ctx ends; target may change from call to call. What is under way at the end is carried through to a
@@ -109,11 +128,28 @@ func (w *Writer) append(ctx context.Context, t Target) error {
 	if err != nil {
 		return err
 	}
-	commit, err := icebergtest.LocalFiles().Append(table, 1+w.Rand.IntN(3), 1+w.Rand.Int64N(1000))
+	commit, err := files(w.Stream).Append(table, 1+w.Rand.IntN(3), 1+w.Rand.Int64N(1000))
 	if err != nil {
 		return err
 	}
-	return w.send(ctx, t, commit, w.Journal.add(sentOf(table.UUID, commit, Unknown)))
+	i := w.Journal.add(sentOf(table.UUID, commit, Unknown))
+	if err := w.send(ctx, t, commit, i); err != nil {
+		return err
+	}
+	if w.Stream != nil && w.Journal.fate(i) == Acknowledged {
+		w.Stream.Landed(w.Rand)
+	}
+	return nil
+}
+
+// files writes the files of a stream's commits, data files too.
+func files(s Stream) icebergtest.Writer {
+	out := icebergtest.LocalFiles()
+	out.Data = true
+	if s != nil {
+		out.Summary = s.Summary()
+	}
+	return out
 }
 
 func sentOf(uuid string, c icebergtest.Commit, fate Fate) Sent {

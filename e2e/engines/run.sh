@@ -7,6 +7,7 @@
 #   duckdb     SQL, by OAuth2
 #   spark      batch, merge, maintenance, streaming, and a stream that is killed and goes on from its checkpoint; with Kafka
 #   flink      batch and streaming, inserts and upserts that are killed and go on from a checkpoint; with Kafka
+#   faults     Flink: what goes wrong with jobs and how it is found, and healthy jobs of which nothing is
 #   connect    Kafka Connect's sink, whose worker is killed and started again
 #   grants     Spark as a principal that may do little; with SOAK_SECONDS it goes on that long with access tokens of two minutes
 #   refresh    writes of three minutes with keys of one minute, by Spark and PyIceberg
@@ -16,7 +17,7 @@ set -euo pipefail
 e2e=$(cd "$(dirname "$0")/.." && pwd)
 if [ $# -ne 1 ]; then
   failed=0
-  if [ $# -eq 0 ]; then set -- pyiceberg duckdb spark flink connect grants refresh; fi
+  if [ $# -eq 0 ]; then set -- pyiceberg duckdb spark flink faults connect grants refresh; fi
   for engine in "$@"; do "$0" "$engine" || failed=1; done
   exit "$failed"
 fi
@@ -28,6 +29,7 @@ case $engine in
   spark) needs="spark kafka" ;;
   grants) needs="spark" ;;
   flink) needs="flink kafka" ;;
+  faults) needs="flink" ;;
   connect) needs="connect kafka pyiceberg" ;;
   refresh) needs="spark pyiceberg" ;;
   *) echo "unknown engine $engine" >&2; exit 2 ;;
@@ -77,10 +79,15 @@ grants() {
   # No client saw a 401: tokens were renewed before they expired.
   ! grep -E '"msg":"request".*"status":401' "$work/serve.log"
 }
+compile_flink() { javac -nowarn -proc:none -d "$ENGINE_WORK/classes" -cp "$FLINK_HOME/lib/*" engines/flink/src/sluice/*.java; }
 flink() {
   start_broker
-  javac -nowarn -proc:none -d "$ENGINE_WORK/classes" -cp "$FLINK_HOME/lib/*" engines/flink/src/sluice/*.java
+  compile_flink
   python3 -W ignore engines/flink/smoke.py
+}
+faults() {
+  compile_flink
+  python3 -W ignore engines/flink/faults.py
 }
 connect() {
   start_broker
@@ -93,8 +100,9 @@ refresh() {
   return "$failed"
 }
 
-flags=(--access-token-lifetime 2m)
+flags=(--access-token-lifetime 2m --writer-watch-interval 5s)
 case $engine in pyiceberg | duckdb) ;; *) flags+=(--credential-lifetime 1m) ;; esac # Java's clients renew their keys
+if [ "$engine" = faults ]; then flags+=(--writer-watch-interval 2s --stalled-writer-floor 5s --stalled-writer-factor 3 --sweep-interval 5s); fi
 echo "== $engine, $DELEGATION"
 serve "${flags[@]}"
 if [ "$engine" = connect ]; then default_policy open_append; else default_policy open_full; fi # the sink only appends
@@ -104,6 +112,7 @@ if [ "${AUTH:-oauth}" = token ]; then
 fi
 failed=0
 "$engine" || failed=1
+if [ "$engine" != faults ]; then python3 -W ignore pyiceberg/check_findings.py || failed=1; fi
 stop || failed=1
 if [ "$failed" = 0 ]; then
   echo "PASS engines $engine $DELEGATION"

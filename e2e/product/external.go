@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type External struct {
 	Binary, Folder  string // the folder gets the warehouse and the logs
 	DatabaseURL     string
 	TemporalAddress string
+	Env             []string // further settings of the programs
 
 	token string // of root, once prepared
 }
@@ -27,10 +29,10 @@ func (e *External) Prepare(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(e.Folder, "warehouse"), 0o700); err != nil {
 		return err
 	}
-	if _, err := e.run(ctx, "migrate"); err != nil {
+	if _, err := e.Run(ctx, "migrate"); err != nil {
 		return err
 	}
-	out, err := e.run(ctx, "root", "create", "-o", "json")
+	out, err := e.Run(ctx, "root", "create", "-o", "json")
 	if err != nil {
 		return err
 	}
@@ -42,14 +44,21 @@ func (e *External) Prepare(ctx context.Context) error {
 	return err
 }
 
-// API starts `sluice api` and gives root's client of it.
+// API starts `sluice api`, waits until it serves, and gives root's client of it.
 func (e *External) API(ctx context.Context) (*Process, *Client, error) {
 	p, address, err := e.start(ctx, "api")
 	if err != nil {
 		return nil, nil, err
 	}
 	base := "http://" + address + "/api"
-	return p, NewClient(base+"/catalog", base+"/governance/v1", "main", e.token), nil
+	c := NewClient(base+"/catalog", base+"/governance/v1", "main", e.token)
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	if err := p.waitUntil(ctx, "the api is not ready", func() error { return c.Healthy(ctx) }); err != nil {
+		p.Kill()
+		return nil, nil, err
+	}
+	return p, c, nil
 }
 
 // Worker starts `sluice worker`.
@@ -76,7 +85,8 @@ func (e *External) start(ctx context.Context, command string) (*Process, string,
 	return p, address, nil
 }
 
-func (e *External) run(ctx context.Context, args ...string) ([]byte, error) {
+// Run runs a command of the program on the installation's database, and gives what it printed.
+func (e *External) Run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, e.Binary, args...)
 	cmd.Env = append(os.Environ(), e.env()...)
 	out, err := cmd.Output()
@@ -85,7 +95,7 @@ func (e *External) run(ctx context.Context, args ...string) ([]byte, error) {
 		if exit, ok := err.(*exec.ExitError); ok { //nolint:errorlint // as Output gives it
 			detail = string(exit.Stderr)
 		}
-		return nil, fmt.Errorf("sluice %s: %w: %s", args[0], err, detail)
+		return nil, fmt.Errorf("sluice %s: %w: %s%s", strings.Join(args, " "), err, out, detail)
 	}
 	return out, nil
 }
@@ -101,5 +111,5 @@ func (e *External) env() []string {
 	if e.TemporalAddress != "" {
 		env = append(env, "SLUICE_TEMPORAL_ADDRESS="+e.TemporalAddress)
 	}
-	return env
+	return append(env, e.Env...)
 }

@@ -74,3 +74,21 @@ func (c *Client) Audit(ctx context.Context, kind string) ([]AuditEvent, error) {
 	}
 	return all[AuditEvent](ctx, c, "/audit", query)
 }
+
+// Finding is something that a governor should look at.
+type Finding struct {
+	ID         string         `json:"id"`
+	Kind       string         `json:"kind"`
+	Ref        string         `json:"ref"`
+	TableUUID  string         `json:"tableUuid"`
+	SnapshotID *string        `json:"snapshotId"`
+	Subject    string         `json:"subject"`
+	Evidence   map[string]any `json:"evidence"`
+	Open       bool           `json:"open"`
+	Note       string         `json:"note"`
+}
+
+// Findings gives all findings, resolved ones too, newest first.
+func (c *Client) Findings(ctx context.Context) ([]Finding, error) {
+	return all[Finding](ctx, c, "/findings", url.Values{})
+}

@@ -1,6 +1,8 @@
 """A running sluice as scripts see it: bootstrap.json, the governance API, and PyIceberg catalogs on it."""
+import datetime
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -72,7 +74,7 @@ def set_namespace_policy(ref, policy):
     return governance("PUT", f"/namespaces/{quoted(ref)}/default-write-policy", {"policy": policy})
 
 
-def mint(can_write, expires_in="1h"):
+def mint(can_write, expires_in="48h"):
     return governance("POST", "/tokens", {"catalog": BOOT["catalog"], "canWrite": can_write, "expiresIn": expires_in})
 
 
@@ -119,6 +121,26 @@ def reconciled(uuid):
 def commits(ref):
     """How many commits the ledger has of a table."""
     return len(listing("/commits", table=table(ref)["uuid"]))
+
+
+def findings(ref=None, **query):
+    """Every finding that is or was open, newest first, of one table or of all."""
+    return listing("/findings", table=ref and table(ref)["uuid"], **query)
+
+
+def moment(text):
+    """A time of an answer; Python reads six decimals and no more."""
+    return datetime.datetime.fromisoformat(re.sub(r"(\.\d{1,6})\d*", lambda m: m[1].ljust(7, "0"), text).replace("Z", "+00:00"))
+
+
+def troubles(ref=None):
+    """The findings that healthy work does not explain: a stream that was dead for longer than it may be silent was late indeed."""
+    made = listing("/commits", table=ref and table(ref)["uuid"])
+
+    def silent(f):
+        last, due = (moment(f["evidence"][k]) for k in ("lastCommitAt", "dueAt"))
+        return not any(c.get("writerId") == f["writerId"] and last < moment(c["committedAt"]) <= due for c in made)
+    return [f for f in findings(ref) if f["kind"] != "stalled_writer" or not silent(f)]
 
 
 def governed(ref, within=120):

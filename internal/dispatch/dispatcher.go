@@ -2,10 +2,9 @@ package dispatch
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"time"
-
-	"github.com/sluice-data/sluice/models"
 )
 
 const (
@@ -13,33 +12,32 @@ const (
 	stopGrace = 2 * time.Second
 	// measureEvery bounds how often the backlog is counted.
 	measureEvery = time.Second
-	// holdFirst and holdMost bound how long an event that Temporal refuses is left alone.
-	holdFirst, holdMost = time.Second, 5 * time.Minute
 )
 
-// Dispatcher starts workflows for what the outbox holds. Many may run at once, in one process or several: starting
-// twice is harmless, and an event is only removed once its workflow is started.
+// Dispatcher starts workflows for what the outbox holds. Many may run at once, in one process or several: each claims
+// what it starts, for a while, and an event is only removed once its workflow is started. When a claim runs out in the
+// middle of a start, as in a process that stood still, another dispatcher starts the same once more, which is harmless.
 type Dispatcher struct {
+	owner   string
 	outbox  Outbox
 	starter Starter
 	opt     Options
 	log     *slog.Logger
 	metrics *metrics
 	wake    chan struct{}
+	freed   chan struct{} // a batch has ended
+	// Of batches: freshSlots are for those of new commits in a backlog.
+	slots, freshSlots *slots
 
 	// The rest belongs to Run.
-	singles  *budget
-	backoff  backoff
-	held     map[int64]hold
-	started  []int64 // started, but not removed because the database failed
-	outage   string  // the part that is down, "" when all works
-	measured time.Time
-}
-
-// hold keeps an event that was refused out of the rounds for a while.
-type hold struct {
-	until time.Time
-	wait  time.Duration
+	singles   *budget
+	backoff   backoff
+	held      holds
+	started   []int64 // started, but not removed because the database failed
+	unstarted []int64 // claimed, and to be given back
+	outage    string  // the part that is down, "" when all works
+	measured  time.Time
+	waiting   int64 // events in the outbox when they were counted last
 }
 
 // New makes a dispatcher; the error is of the registration of its metrics.
@@ -49,11 +47,14 @@ func New(outbox Outbox, starter Starter, o Options) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	freed := make(chan struct{}, 1)
 	return &Dispatcher{
-		outbox: outbox, starter: starter, opt: o, log: o.Logger, metrics: m, wake: make(chan struct{}, 1),
+		owner: rand.Text(), outbox: outbox, starter: starter, opt: o, log: o.Logger, metrics: m,
+		wake: make(chan struct{}, 1), freed: freed,
+		slots: newSlots(o.Batches, o.BatchPatience, freed), freshSlots: newSlots(1, o.BatchPatience, freed),
 		singles: newBudget(o.SingleRate, o.BatchThreshold, o.Now()),
 		backoff: backoff{first: o.BackoffFirst, most: o.BackoffMost},
-		held:    map[int64]hold{},
+		held:    holds{},
 	}, nil
 }
 
@@ -65,119 +66,101 @@ func (d *Dispatcher) Wake() {
 	}
 }
 
-// Run dispatches until ctx ends, and then returns within about two seconds. Failures are waited out, never returned. It
-// must not be called twice at once.
+// Run dispatches until ctx ends, gives back what it has claimed, and returns within about three seconds. Failures are
+// waited out, never returned. It must not be called twice at once.
 func (d *Dispatcher) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		pause, patient := d.round(ctx)
-		d.sleep(ctx, pause, patient)
+		d.sleep(ctx, d.round(ctx))
 	}
+	d.slots.wait()
+	d.freshSlots.wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace/2)
+	defer cancel()
+	d.unstarted = append(d.unstarted, d.held.drop()...)
+	d.giveBack(last)
 }
 
-// sleep waits for the pause to pass or, unless patient, for a Wake.
-func (d *Dispatcher) sleep(ctx context.Context, pause time.Duration, patient bool) {
-	if pause <= 0 {
+// pause is how long to wait between two rounds, and what cuts that short.
+type pause struct {
+	time       time.Duration
+	wake, slot bool // a Wake, the end of a batch
+}
+
+// sleep waits for the pause to pass.
+func (d *Dispatcher) sleep(ctx context.Context, p pause) {
+	if p.time <= 0 {
 		return
 	}
-	wake := d.wake
-	if patient {
-		wake = nil
+	var wake, freed chan struct{}
+	if p.wake {
+		wake = d.wake
 	}
-	timer := time.NewTimer(pause)
+	if p.slot {
+		freed = d.freed
+	}
+	timer := time.NewTimer(p.time)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-wake:
+	case <-freed:
 	case <-timer.C:
 	}
 }
 
-// round reads a page and starts what it can of it. It gives how long to pause, and whether a Wake must not cut that short.
-func (d *Dispatcher) round(ctx context.Context) (pause time.Duration, patient bool) {
+// round claims a page and starts what it can of it.
+func (d *Dispatcher) round(ctx context.Context) pause {
 	work, stop := lingering(ctx, stopGrace)
 	defer stop()
 	if err := d.removeStarted(work); err != nil {
-		return d.down(ctx, partOutbox, err), true
+		return d.down(ctx, partOutbox, err)
 	}
-	limit := d.opt.pageSize() + len(d.held)
-	page, err := d.outbox.PendingEvents(work, limit)
+	d.giveBack(work)
+	c, err := d.claim(work)
 	if err != nil {
-		return d.down(ctx, partOutbox, err), true
+		return d.down(ctx, partOutbox, err)
 	}
-	d.measure(work, len(page))
-	ready := d.ready(page)
-	if len(ready) == 0 {
-		if len(page) == 0 || d.outage == partOutbox {
+	d.measure(work)
+	ready := d.ready(c)
+	switch {
+	case len(ready) > 0:
+	case c.none():
+		return pause{time: d.opt.BatchLinger, slot: true}
+	default:
+		if d.waiting == 0 || d.outage == partOutbox { // else Temporal may be down still: others have what waits
 			d.recovered()
 		}
-		return d.opt.PollInterval, false
+		return pause{time: d.opt.PollInterval, wake: true}
 	}
-	launches, batched := d.plan(ready)
+	launches, batched := d.plan(ready, c.fresh())
 	d.launch(ctx, work, launches)
-	if err := d.settle(work, launches); err != nil {
-		return d.down(ctx, partTemporal, err), true
+	err = d.settle(work, launches)
+	d.giveBack(work)
+	if err != nil {
+		return d.down(ctx, partTemporal, err)
 	}
 	if err := d.removeStarted(work); err != nil {
-		return d.down(ctx, partOutbox, err), true
+		return d.down(ctx, partOutbox, err)
 	}
 	d.recovered()
 	switch {
-	case len(page) == limit:
-		return 0, false
+	case c.full():
+		return pause{}
 	case batched:
-		return d.opt.BatchLinger, true
+		return pause{time: d.opt.BatchLinger}
 	}
-	return d.opt.PollInterval, false
+	return pause{time: d.opt.PollInterval, wake: true}
 }
 
-// ready leaves out what is held, and forgets holds of events that are gone.
-func (d *Dispatcher) ready(page []models.OutboxEvent) []models.OutboxEvent {
+// measure counts the backlog for the metrics, of all dispatchers. A failure shows in the next read.
+func (d *Dispatcher) measure(ctx context.Context) {
 	now := d.opt.Now()
-	present := make(map[int64]bool, len(page))
-	ready := make([]models.OutboxEvent, 0, len(page))
-	for _, e := range page {
-		present[e.ID] = true
-		if h, ok := d.held[e.ID]; !ok || !now.Before(h.until) {
-			ready = append(ready, e)
-		}
-	}
-	for id := range d.held {
-		if !present[id] {
-			delete(d.held, id)
-		}
-	}
-	return ready
-}
-
-// plan decides between one workflow for each commit, the cheaper way to a fast answer, and batches, the cheaper way to many.
-// An event that was refused before goes alone, so that it cannot spoil a batch.
-func (d *Dispatcher) plan(ready []models.OutboxEvent) (launches []launch, batched bool) {
-	var alone, together []models.OutboxEvent
-	for _, e := range ready {
-		if _, refused := d.held[e.ID]; refused {
-			alone = append(alone, e)
-		} else {
-			together = append(together, e)
-		}
-	}
-	if len(together) <= d.opt.BatchThreshold && d.singles.take(len(together), d.opt.Now()) {
-		return planSingles(ready), false
-	}
-	return append(planSingles(alone), planBatches(together, d.opt.BatchSize)...), true
-}
-
-// measure counts the backlog for the metrics. A failure shows in the next read.
-func (d *Dispatcher) measure(ctx context.Context, seen int) {
-	now := d.opt.Now()
-	if seen == 0 {
-		d.metrics.measured(0, time.Time{}, now)
-		return
-	}
 	if now.Sub(d.measured) < measureEvery {
 		return
 	}
 	d.measured = now
 	if n, oldest, err := d.outbox.Backlog(ctx); err == nil {
+		d.waiting = n
 		d.metrics.measured(n, oldest, now)
 	}
 }

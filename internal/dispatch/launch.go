@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // launch starts workflows side by side. It begins no further ones once ctx ends or Temporal turns out to be down: each
-// would only wait for its timeout.
+// would only wait for its timeout. Nor does it begin what might not be ours any more when it is done.
 func (d *Dispatcher) launch(ctx, work context.Context, launches []launch) {
 	var down atomic.Bool
 	var group errgroup.Group
@@ -19,13 +18,20 @@ func (d *Dispatcher) launch(ctx, work context.Context, launches []launch) {
 	for i := range launches {
 		l := &launches[i]
 		group.Go(func() error {
-			if ctx.Err() != nil || down.Load() {
+			switch {
+			case ctx.Err() != nil || down.Load():
+				return nil
+			case d.opt.Now().Add(d.opt.StartTimeout).After(l.until()):
+				d.metrics.lapsed.Add(float64(len(l.events)))
 				return nil
 			}
 			l.tried = true
 			l.err = d.start(work, l)
-			if isOutage(l.err) {
+			switch {
+			case isOutage(l.err):
 				down.Store(true)
+			case l.err == nil && l.batch != nil:
+				l.batch.take(ctx, d.starter, l.models())
 			}
 			return nil
 		})
@@ -36,10 +42,10 @@ func (d *Dispatcher) launch(ctx, work context.Context, launches []launch) {
 func (d *Dispatcher) start(ctx context.Context, l *launch) error {
 	ctx, cancel := context.WithTimeout(ctx, d.opt.StartTimeout)
 	defer cancel()
-	if len(l.events) == 1 {
-		return d.starter.StartReconcile(ctx, l.events[0])
+	if l.batch == nil {
+		return d.starter.StartReconcile(ctx, l.events[0].event)
 	}
-	return d.starter.StartReconcileBatch(ctx, l.events)
+	return d.starter.StartReconcileBatch(ctx, l.models())
 }
 
 // isOutage tells an unreachable Temporal from one that refuses this start.
@@ -51,18 +57,20 @@ func (d *Dispatcher) settle(ctx context.Context, launches []launch) error {
 	for _, l := range launches {
 		switch {
 		case !l.tried:
+			d.abandon(l)
 		case l.err == nil:
 			d.metrics.started.WithLabelValues(l.kind()).Inc()
 			d.metrics.commits.Add(float64(len(l.events)))
-			for _, e := range l.events {
-				d.started = append(d.started, e.ID)
-				delete(d.held, e.ID)
+			for _, p := range l.events {
+				d.started = append(d.started, p.event.ID)
+				delete(d.held, p.event.ID)
 			}
 		case isOutage(l.err):
 			if outage == nil { // one note is enough for all
-				d.note(ctx, l.events[0].ID, l.err)
+				d.note(ctx, l.events[0].event.ID, l.err)
 			}
 			outage = l.err
+			d.abandon(l)
 		default:
 			d.refuse(ctx, l)
 		}
@@ -73,21 +81,27 @@ func (d *Dispatcher) settle(ctx context.Context, launches []launch) error {
 	return outage
 }
 
+// abandon leaves what was not started to whoever claims it next.
+func (d *Dispatcher) abandon(l launch) {
+	for _, p := range l.events {
+		d.unstarted = append(d.unstarted, p.event.ID)
+		d.held.lose(p.event.ID)
+	}
+}
+
 // refuse holds events that Temporal will not take, longer each time, and lets the others pass. An event of a refused batch is
 // tried alone next.
 func (d *Dispatcher) refuse(ctx context.Context, l launch) {
 	d.metrics.failures.WithLabelValues(partEvent).Inc()
 	now := d.opt.Now()
-	for _, e := range l.events {
-		h := d.held[e.ID]
-		if len(l.events) == 1 {
-			h.wait = min(max(2*h.wait, holdFirst), holdMost)
+	alone := l.batch == nil
+	for _, p := range l.events {
+		wait := d.held.refuse(p, alone, now)
+		if alone {
 			d.log.Warn("Temporal refuses to reconcile a commit; it is tried again later",
-				"table", e.TableName, "snapshot", e.SnapshotID, "event", e.ID, "wait", h.wait, "error", l.err)
+				"table", p.event.TableName, "snapshot", p.event.SnapshotID, "event", p.event.ID, "wait", wait, "error", l.err)
 		}
-		h.until = now.Add(h.wait)
-		d.held[e.ID] = h
-		d.note(ctx, e.ID, l.err)
+		d.note(ctx, p.event.ID, l.err)
 	}
 }
 
@@ -110,16 +124,16 @@ func (d *Dispatcher) removeStarted(ctx context.Context) error {
 }
 
 // down gives the wait after a failed round and logs the first of an outage. A stop is no outage.
-func (d *Dispatcher) down(ctx context.Context, part string, err error) time.Duration {
+func (d *Dispatcher) down(ctx context.Context, part string, err error) pause {
 	if ctx.Err() != nil {
-		return 0
+		return pause{}
 	}
 	d.metrics.failures.WithLabelValues(part).Inc()
 	if d.outage != part {
 		d.outage = part
 		d.log.Warn("commits wait for their reconciliation until this is back", "part", part, "error", err)
 	}
-	return d.backoff.wait()
+	return pause{time: d.backoff.wait()}
 }
 
 func (d *Dispatcher) recovered() {

@@ -14,6 +14,7 @@ type metrics struct {
 	started  *prometheus.CounterVec
 	commits  prometheus.Counter
 	failures *prometheus.CounterVec
+	lapsed   prometheus.Counter
 }
 
 // The values of the label "kind" of started workflows and "part" of failures.
@@ -38,6 +39,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sluice_dispatch_failures_total", Help: "Failed rounds of the dispatcher, by the part that failed (outbox, temporal, event).",
 		}, []string{"part"}),
+		lapsed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_dispatch_claims_lapsed_total", Help: "Claimed commits that were left to other dispatchers because the claim was about to end.",
+		}),
 	}
 	// A series that starts with its first failure has no increase that an alert could see.
 	for _, kind := range []string{kindCommit, kindBatch} {
@@ -50,7 +54,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		return m, nil
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.backlog, m.oldest, m.started, m.commits, m.failures} {
+	for _, c := range []prometheus.Collector{m.backlog, m.oldest, m.started, m.commits, m.failures, m.lapsed} {
 		errs = append(errs, r.Register(c))
 	}
 	return m, errors.Join(errs...)

@@ -2,6 +2,8 @@ package dispatch_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,15 +13,19 @@ import (
 
 // outbox is an outbox in memory that can fail.
 type outbox struct {
-	mu      sync.Mutex
-	next    int64
-	events  []models.OutboxEvent
-	tries   int
-	err     error // of everything
-	removal error // of removals
+	mu        sync.Mutex
+	next      int64
+	events    []models.OutboxEvent
+	tries     int
+	claims    int              // made so far
+	now       func() time.Time // of the leases
+	perTable  int              // commits of each table that follow each other
+	onRelease func()
+	err       error // of everything
+	removal   error // of removals
 }
 
-func newOutbox(*testing.T) *outbox { return &outbox{} }
+func newOutbox(*testing.T) *outbox { return &outbox{now: time.Now, perTable: 1} }
 
 func (o *outbox) add(n int) {
 	o.mu.Lock()
@@ -27,7 +33,7 @@ func (o *outbox) add(n int) {
 	for range n {
 		o.next++
 		o.events = append(o.events, models.OutboxEvent{
-			ID: o.next, TableID: "t", TableUUID: "u", TableName: "sales.orders", SnapshotID: o.next, CreatedAt: time.Now(),
+			ID: o.next, TableID: fmt.Sprintf("t%d", o.next/int64(o.perTable)), TableUUID: "u", TableName: "sales.orders", SnapshotID: o.next, CreatedAt: o.now(),
 		})
 	}
 }
@@ -36,6 +42,13 @@ func (o *outbox) len() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.events)
+}
+
+// newest is the id of the newest event that there was.
+func (o *outbox) newest() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.next
 }
 
 func (o *outbox) attempts() int {
@@ -56,13 +69,55 @@ func (o *outbox) failRemovals(err error) {
 	o.removal = err
 }
 
-func (o *outbox) PendingEvents(_ context.Context, limit int) ([]models.OutboxEvent, error) {
+func (o *outbox) ClaimEvents(_ context.Context, owner string, lease time.Duration, oldest, newest int) ([]models.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil {
 		return nil, o.err
 	}
-	return append([]models.OutboxEvent(nil), o.events[:min(limit, len(o.events))]...), nil
+	var free []int
+	for i, e := range o.events {
+		if e.ClaimedBy == "" || !o.now().Before(*e.ClaimedUntil) {
+			free = append(free, i)
+		}
+	}
+	if len(free) > oldest+newest {
+		free = append(free[:oldest:oldest], free[len(free)-newest:]...)
+	}
+	until := o.now().Add(lease)
+	var claimed []models.OutboxEvent
+	for _, i := range free {
+		o.events[i].ClaimedBy, o.events[i].ClaimedUntil = owner, &until
+		claimed = append(claimed, o.events[i])
+	}
+	o.claims += len(claimed)
+	return claimed, nil
+}
+
+func (o *outbox) ReleaseEvents(_ context.Context, owner string, ids []int64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.onRelease != nil {
+		o.onRelease()
+	}
+	for i, e := range o.events {
+		if e.ClaimedBy == owner && slices.Contains(ids, e.ID) {
+			o.events[i].ClaimedBy, o.events[i].ClaimedUntil = "", nil
+		}
+	}
+	return o.err
+}
+
+// claimed counts the claims that are held now, and made so far.
+func (o *outbox) claimed() (now, made int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.events {
+		if e.ClaimedBy != "" {
+			now++
+		}
+	}
+	return now, o.claims
 }
 
 func (o *outbox) RemoveEvents(_ context.Context, ids []int64) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -15,7 +16,14 @@ import (
 type Writer struct {
 	Put func(location string, data []byte) error
 	Get func(location string) ([]byte, error)
+	// Data has Append write the data files too, with nothing readable in them but of the size that the manifest says.
+	Data bool
+	// Summary is added to the summaries of its snapshots.
+	Summary map[string]string
 }
+
+// fileSize is what manifests say of every file, in bytes.
+const fileSize = 1000
 
 // Commit is an append ready to be sent.
 type Commit struct {
@@ -37,7 +45,13 @@ func (c Commit) Body() []byte {
 func (w Writer) Append(t Table, files int, rows int64) (Commit, error) {
 	c := Commit{SnapshotID: rand.Int64N(1<<62) + 1, Rows: int64(files) * rows}
 	for range files {
-		c.DataFiles = append(c.DataFiles, fmt.Sprintf("%s/data/%s.parquet", t.Location, uuid.NewString()))
+		path := fmt.Sprintf("%s/data/%s.parquet", t.Location, uuid.NewString())
+		if w.Data {
+			if err := w.Put(path, make([]byte, fileSize)); err != nil {
+				return Commit{}, err
+			}
+		}
+		c.DataFiles = append(c.DataFiles, path)
 	}
 	manifests, err := w.Manifests(t.HeadList)
 	if err != nil {
@@ -66,7 +80,7 @@ func (w Writer) Manifests(list string) ([]iceberg.ManifestFile, error) {
 func (w Writer) Manifest(t Table, snapshotID int64, files []string, rows int64) (iceberg.ManifestFile, error) {
 	entries := make([]iceberg.ManifestEntry, len(files))
 	for i, path := range files {
-		b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, path, iceberg.ParquetFile, nil, nil, nil, rows, 1000)
+		b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, path, iceberg.ParquetFile, nil, nil, nil, rows, fileSize)
 		if err != nil {
 			return nil, err
 		}
@@ -92,11 +106,13 @@ func (w Writer) Finish(t Table, c Commit, operation string, manifests []iceberg.
 	if err := w.Put(c.ManifestList, buf.Bytes()); err != nil {
 		return Commit{}, err
 	}
+	summary := map[string]string{
+		"operation": operation, "added-data-files": fmt.Sprint(len(c.DataFiles)), "added-records": fmt.Sprint(c.Rows),
+	}
+	maps.Copy(summary, w.Summary)
 	snapshot := map[string]any{
 		"snapshot-id": c.SnapshotID, "timestamp-ms": time.Now().UnixMilli(), "manifest-list": c.ManifestList, "schema-id": t.SchemaID,
-		"summary": map[string]string{
-			"operation": operation, "added-data-files": fmt.Sprint(len(c.DataFiles)), "added-records": fmt.Sprint(c.Rows),
-		},
+		"summary": summary,
 	}
 	if t.FormatVersion >= 2 {
 		snapshot["sequence-number"] = sequence
@@ -128,7 +144,7 @@ func mustJSON(v any) json.RawMessage {
 
 // DeleteManifest writes a manifest that adds a position delete file.
 func (w Writer) DeleteManifest(t Table, snapshotID int64, path string) (iceberg.ManifestFile, error) {
-	b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentPosDeletes, path, iceberg.ParquetFile, nil, nil, nil, 1, 1000)
+	b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentPosDeletes, path, iceberg.ParquetFile, nil, nil, nil, 1, fileSize)
 	if err != nil {
 		return nil, err
 	}

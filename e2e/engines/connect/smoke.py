@@ -5,17 +5,19 @@ import threading
 import time
 
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
 from connection import TOKEN, printed
-from product import BOOT, all_governed, catalog, commits, drop_all, governed
+from product import BOOT, all_governed, catalog, commits, drop_all, findings, governed, listing, table, troubles, wait
 from steps import Settings as S, Steps, expect
 from worker import Worker
 
 NS, TOPIC = "smoke_connect", "events"
 REF = f"{BOOT['catalog']}.{NS}.events"
+LOST = 1200  # rows that come while the sink cannot commit, in two minutes
 steps = Steps("kafka connect 4.3")
 cat = steps.run("catalog", catalog, must=True)
 worker = Worker(os.environ["ENGINE_WORK"], steps)
@@ -94,12 +96,44 @@ for i in range(2):
     steps.run(f"worker killed and started again, {i + 1}", lambda: killed(500 + 1000 * i), must=True)
     steps.run(f"rows exactly once, {i + 1}", lambda: arrived("sink", "events", 1500 + 1000 * i))
 steps.run("each commit is reconciled once", lambda: f"{governed(REF)[1]} commits")
+
+
+def known():
+    """One writer, whichever worker ran it: the group on its control topic."""
+    found = listing("/writers", table=table(REF)["uuid"])
+    expect([(w["kind"], w["key"], w["commits"]) for w in found], [("kafka-connect", "connect-sink/control-sink", commits(REF))])
+    if not found[0]["watermark"] or max(found[0]["watermark"].values()) < 1:
+        raise AssertionError(found[0])
+    expect(troubles(REF), [])
+    return f"watermark {found[0]['watermark']}, commits every {found[0]['cadence']['learned']}"
+
+
+def lost():
+    """The control topic is lost. The sink writes on, and drops what it hears of its files, because the offsets are lower than the table's."""
+    worker.kill()
+    for done in AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"]}).delete_topics(["control-sink"]).values():
+        done.result()
+    worker.start()
+    before = commits(REF)
+    coming = threading.Thread(target=produce, args=(2500, LOST, 0.1), daemon=True)
+    coming.start()
+    found = wait("a finding", lambda: next((f for f in findings(REF, open="true") if f["kind"] == "stalled_writer"), None), 240)
+    expect(commits(REF), before)
+    arrivals = found["evidence"]["arrivals"]
+    if not arrivals["files"]:
+        raise AssertionError(found["evidence"])
+    coming.join()
+    return f"stalled_writer: {arrivals['files']} files came without a commit; {found['evidence']['remedy'][:60]}"
+
+
+steps.run("the writer is known by its group and control topic, and nothing was found", known)
+steps.run("the control topic is lost: files come and no commit, which is found", lost)
 steps.run("delete connector", lambda: worker.call("DELETE", "/connectors/sink"))
 
 
 def auto_create():
     connector("auto", "autocreated", **{"iceberg.tables.auto-create-enabled": "true"})
-    return arrived("auto", "autocreated", 2500)
+    return arrived("auto", "autocreated", 2500 + LOST)
 
 
 steps.run("table created by the sink", auto_create)
