@@ -52,14 +52,22 @@ func (a *Activities) analyseWriter(ctx context.Context, c models.Commit, out *an
 		return err
 	}
 	if ok {
-		out.wrote(wrote)
+		out.wrote(wrote, a.late(wrote))
 	}
 	expected, ok, err := a.ports.Writers.ExpectedWriter(ctx, c.TableID, c.Writer.V.Principal)
 	if err != nil || !ok {
 		return err
 	}
-	out.wrote(expectedAfter(expected, c))
+	after := expectedAfter(expected, c)
+	out.wrote(after, a.late(after))
 	return nil
+}
+
+// late tells whether a writer owes a commit all the same, as where one of long ago is reconciled.
+func (a *Activities) late(w models.TableWriter) bool {
+	t := a.ports.Thresholds
+	at, owes := writers.Due(w, writers.Limits{Factor: t.StallFactor, Floor: t.StallFloor})
+	return owes && a.ports.Now().After(at)
 }
 
 // summaryOf says of a commit's writer what its newest commits tell, of which the commit is one.
@@ -122,9 +130,12 @@ func (a *Activities) ancestors(ctx context.Context, at found, ids []int64) (map[
 	return out, err
 }
 
-// wrote notes that a writer committed: it is late no more.
-func (a *analysis) wrote(w models.TableWriter) {
+// wrote notes that a writer committed: it is late no more, unless that was too long ago.
+func (a *analysis) wrote(w models.TableWriter, late bool) {
 	a.writers = append(a.writers, w)
+	if late {
+		return
+	}
 	a.resolved = append(a.resolved, models.FindingSubject{
 		TableID: w.TableID, Kind: models.FindingStalledWriter, SubjectKey: stalledKey(w), Note: "The writer committed again.",
 	})

@@ -214,6 +214,27 @@ func TestASchemaThatCameBackIsAFinding(t *testing.T) {
 	require.Equal(t, "sales.orders", f.Table)
 }
 
+// CREATE OR REPLACE TABLE AS SELECT with the columns of an earlier schema sets that one, and builds on no snapshot.
+func TestATableThatIsReplacedHasTheSchemaThatWasMeant(t *testing.T) {
+	r := newRig(t)
+	table := r.world.AddTable("orders")
+	is := r.world.Table(table)
+	is.Schemas, is.Schema = [][]string{{"id"}, {"id", "email"}}, 1
+	r.world.Publish(table)
+	r.record(r.world.Commit(table))
+	is.Schema = 0
+	target := r.world.Commit(table)
+	c, err := r.world.Ledger().Commit(t.Context(), target.TableID, target.SnapshotID)
+	require.NoError(t, err)
+	require.NotNil(t, c.ParentSnapshotID)
+	c.ParentSnapshotID = nil
+	r.world.SetCommit(c)
+	files := r.record(target)
+	require.True(t, files.SchemaBehind)
+	require.True(t, must(r, r.acts.RecordCommit, activities.RecordCommitInput{Target: target, OnMain: true, Files: files}).Recorded)
+	require.Empty(t, r.open())
+}
+
 // A newer schema that lacks a column is what somebody meant, and stays so when there is another one since.
 func TestAColumnThatIsDroppedIsNoSchemaThatCameBack(t *testing.T) {
 	r := newRig(t)

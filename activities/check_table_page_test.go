@@ -185,6 +185,22 @@ func TestAManifestListThatIsGoneNamesTheLastGoodSnapshot(t *testing.T) {
 	require.Empty(t, r.open())
 }
 
+// A folder that was emptied takes every list with it: that is told within bounds, and the check comes to an end.
+func TestAThousandListsThatAreGoneAreToldOf(t *testing.T) {
+	r, now := newClockRig(t)
+	table := r.world.AddTable("orders")
+	var last activities.Target
+	for range 1020 {
+		last = r.world.Commit(table)
+		r.world.SetObject(r.list(last), maintenance.Sighting{Gone: true})
+	}
+	require.Equal(t, activities.CheckTablePageResult{Tables: 1, Opened: 1000}, r.checkTables(now))
+	open := r.open()
+	require.Equal(t, r.list(last), open[len(open)-1].Subject, "the newest are told of")
+	require.NotContains(t, open[0].Evidence.V, "lastGoodSnapshot")
+	require.Equal(t, activities.CheckTablePageResult{Tables: 1}, r.checkTables(now), "it is looked at again soon")
+}
+
 // The lists of old snapshots of a busy table are looked at with the full check alone.
 func TestABusyTableIsLookedAtInPart(t *testing.T) {
 	r, now := newClockRig(t)

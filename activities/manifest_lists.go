@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -18,11 +19,14 @@ const (
 	listsPerSecond = 1000
 	// mostLists is how many manifest lists are looked at together.
 	mostLists = 10_000
+	// mostMissing is how many missing ones of a table are told of at once, the newest.
+	mostMissing = 1000
 )
 
 // manifestLists finds snapshots whose manifest list is gone, so that nobody can read them.
 func (c *tableCheck) manifestLists(ctx context.Context, doc *metadata.Document) error {
 	l := &lists{check: c, doc: doc, seen: map[int64]maintenance.Sighting{}}
+	l.lastGood = sync.OnceValues(func() (*int64, error) { return l.searchGood(ctx) })
 	ids := doc.SnapshotIDs()
 	if !c.full() {
 		ids = l.newest(ids)
@@ -30,11 +34,11 @@ func (c *tableCheck) manifestLists(ctx context.Context, doc *metadata.Document) 
 	if err := l.look(ctx, ids); err != nil {
 		return err
 	}
-	for _, id := range ids {
-		if l.seen[id].Gone {
-			if err := l.missing(ctx, id); err != nil {
-				return err
-			}
+	gone := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return !l.seen[id].Gone })
+	c.again = c.again || len(gone) > 0
+	for _, id := range gone[max(0, len(gone)-mostMissing):] {
+		if err := l.missing(ctx, id); err != nil {
+			return err
 		}
 	}
 	return l.resolve(ctx)
@@ -45,6 +49,9 @@ type lists struct {
 	check *tableCheck
 	doc   *metadata.Document
 	seen  map[int64]maintenance.Sighting // by snapshot
+
+	// lastGood searches once: of a table whose folder is gone each snapshot asks.
+	lastGood func() (*int64, error)
 }
 
 // newest gives the snapshots to look at of a table that changed: the heads and the last ones.
@@ -95,26 +102,25 @@ func (l *lists) missing(ctx context.Context, id int64) error {
 		return err
 	}
 	f.Evidence.V = map[string]any{"file": snap.ManifestList, "snapshot": strconv.FormatInt(id, 10), "manifestList": true}
-	good, ok, err := l.lastGood(ctx)
+	good, err := l.lastGood()
 	if err != nil {
 		return err
 	}
 	head, _ := l.doc.CurrentSnapshotID()
 	remedy := "Bring the file back from a backup or a version that the store keeps. "
 	switch {
-	case !ok:
+	case good == nil:
 		remedy += "No snapshot of main has its manifest list: nothing can be rolled back to."
 	case id == head:
 		remedy += "Until then nobody can read the table: roll main back to the last good snapshot."
 	default:
 		remedy += "Until then nobody can read this snapshot: expire it if it is not needed."
 	}
-	if ok {
-		f.Evidence.V["lastGoodSnapshot"] = strconv.FormatInt(good, 10)
+	if good != nil {
+		f.Evidence.V["lastGoodSnapshot"] = strconv.FormatInt(*good, 10)
 	}
 	f.Evidence.V["remedy"] = remedy
 	l.check.find(f)
-	l.check.again = true
 	for _, open := range l.check.open {
 		if open.Kind == f.Kind && open.SnapshotID != nil && *open.SnapshotID == id && open.Subject == snapshotSubject(id) {
 			l.check.resolve(open, "It is the manifest list that is missing: there is a finding about that.")
@@ -123,25 +129,25 @@ func (l *lists) missing(ctx context.Context, id int64) error {
 	return nil
 }
 
-// lastGood gives the newest ancestor of main's head, or that itself, whose manifest list is there.
-func (l *lists) lastGood(ctx context.Context) (int64, bool, error) {
+// searchGood gives the newest ancestor of main's head, or that itself, whose manifest list is there, nil for none.
+func (l *lists) searchGood(ctx context.Context) (*int64, error) {
 	id, ok := l.doc.CurrentSnapshotID()
 	for steps := 0; ok && steps <= l.doc.SnapshotCount(); steps++ {
 		snap, there := l.doc.Snapshot(id)
 		if !there {
-			return 0, false, nil
+			return nil, nil
 		}
 		if err := l.look(ctx, []int64{id}); err != nil {
-			return 0, false, err
+			return nil, err
 		}
 		if s := l.seen[id]; s.Found || snap.ManifestList == "" {
-			return id, true, nil
+			return &id, nil
 		}
 		if ok = snap.ParentID != nil; ok {
 			id = *snap.ParentID
 		}
 	}
-	return 0, false, nil
+	return nil, nil
 }
 
 // resolve closes findings about manifest lists that are there again, or whose snapshot is gone.

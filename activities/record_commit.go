@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -107,7 +108,7 @@ func unseenCommit(t Target, at found) models.Commit {
 		Kind: models.ExternalCommit, CommittedAt: time.UnixMilli(s.TimestampMs).UTC(), Status: models.CommitPending,
 	}
 	c.Summary.V = s.Summary
-	c.Writer.V = models.Writer{Engine: s.Summary["engine-name"]}
+	c.Writer.V = models.Writer{Engine: writers.Shorten(s.Summary["engine-name"])}
 	if s.SchemaID != nil {
 		schema := int64(*s.SchemaID)
 		c.SchemaID = &schema

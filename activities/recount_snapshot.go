@@ -71,12 +71,7 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 	if out.RowCountBefore, err = a.rowCountBefore(ctx, t, at); err != nil {
 		return out, err
 	}
-	counts, err := a.ports.Counter.Count(ctx, at.doc, at.snapshot)
-	if permanent(err) && at.recent { // its files may have been removed with it since
-		if at, err = a.locate(ctx, t); err == nil && at.gone == NotGone {
-			counts, err = a.ports.Counter.Count(ctx, at.doc, at.snapshot)
-		}
-	}
+	counts, at, err := a.count(ctx, t, at)
 	switch {
 	case at.gone != NotGone:
 		out.Gone = at.gone
@@ -93,6 +88,18 @@ func (a *Activities) recountSnapshot(ctx context.Context, t Target) (RecountSnap
 	out.take(counts)
 	out.Findings = append(out.Findings, summaryMismatch(at, counts)...)
 	return out, nil
+}
+
+// count counts a snapshot. Where it was found in what is remembered and its files cannot be read, they may have been removed
+// with it since: it is looked for again.
+func (a *Activities) count(ctx context.Context, t Target, at found) (reconcile.Counts, found, error) {
+	counts, err := a.ports.Counter.Count(ctx, at.doc, at.snapshot)
+	if permanent(err) && at.recent {
+		if at, err = a.locate(ctx, t); err == nil && at.gone == NotGone {
+			counts, err = a.ports.Counter.Count(ctx, at.doc, at.snapshot)
+		}
+	}
+	return counts, at, err
 }
 
 // mostPartitions bounds the partitions in a result, which goes into a history.

@@ -29,7 +29,8 @@ func schemaBehind(doc *metadata.Document, c models.Commit) bool {
 
 // schemaRegression holds a commit that brought data against the schema that was current before it, which the metadata file
 // before its own has: that may be another than the commit before left. A writer that still has the schema of when it was
-// started brings an older one back, and columns are lost. Files that are gone for good tell nothing.
+// started brings an older one back, and columns are lost. Files that are gone for good tell nothing. A commit that begins a
+// table anew (CREATE OR REPLACE TABLE) loses nothing: it means the schema that it has, and nothing of before is read with it.
 func (a *Activities) schemaRegression(ctx context.Context, c models.Commit) (models.Finding, bool, error) {
 	doc, ok, err := a.pastDocument(ctx, c.MetadataLocation)
 	if err != nil || !ok {
@@ -40,7 +41,7 @@ func (a *Activities) schemaRegression(ctx context.Context, c models.Commit) (mod
 		return models.Finding{}, false, nil
 	}
 	previous, ok, err := a.pastDocument(ctx, log[len(log)-1].File)
-	if err != nil || !ok {
+	if err != nil || !ok || beginsAnew(c, previous) {
 		return models.Finding{}, false, err
 	}
 	before, err := previous.CurrentSchema()
@@ -53,6 +54,12 @@ func (a *Activities) schemaRegression(ctx context.Context, c models.Commit) (mod
 	}
 	lost := lostColumns(before, now)
 	return regressionOf(c, before, now, lost), len(lost) > 0, nil
+}
+
+// beginsAnew tells whether a commit builds on no snapshot although there was a current one.
+func beginsAnew(c models.Commit, previous *metadata.Document) bool {
+	_, had := previous.CurrentSnapshotID()
+	return had && c.ParentSnapshotID == nil
 }
 
 // lostColumns gives the columns, by field id, that a schema has no more.

@@ -104,7 +104,7 @@ func (p *writerPage) look(ctx context.Context, w models.NamedWriter) error {
 		return err
 	}
 	token, ends := findings.OfToken(w, p.now, p.acts.ports.Thresholds.TokenWarning)
-	if err := p.conclude(ctx, w, models.FindingTokenExpiring, token, ends, "The writer's token is not about to end."); err != nil {
+	if err := p.conclude(ctx, w, models.FindingTokenExpiring, token, ends, "The writer's token does not end soon, or is no longer waited for."); err != nil {
 		return err
 	}
 	access, own := findings.OfAccess(w)

@@ -65,6 +65,18 @@ func TestABacklogMakesNobodyLate(t *testing.T) {
 	require.Equal(t, start.Add(50*time.Minute).Format(time.RFC3339Nano), r.open()[0].Evidence.V["lastCommitAt"])
 }
 
+// After an outage commits of long ago are reconciled: the writer that stopped since is late before and after.
+func TestABacklogThatDrainsDoesNotClearWhoStopped(t *testing.T) {
+	r, now := newClockRig(t)
+	table := r.world.AddTable("orders")
+	r.stream(table, "job-a", 11, 20)
+	now.at = start.Add(59 * time.Minute)
+	require.Equal(t, 1, r.watch().Opened)
+	r.stream(table, "job-a", 21, 22)
+	require.Len(t, r.open(), 1, "it is still late")
+	require.Equal(t, activities.WatchWriterPageResult{Writers: 1}, r.watch())
+}
+
 func expected(table activities.Target, every time.Duration) models.NamedWriter {
 	return models.NamedWriter{CatalogName: "main", TableWriter: models.TableWriter{
 		ID: "w-1", CatalogID: table.CatalogID, TableID: table.TableID, TableUUID: table.TableUUID, Table: table.TableName,

@@ -84,6 +84,9 @@ type WriterFilter struct {
 	State     WriterState
 	After     string // writer id
 	Limit     int
+	// PacedFirst gives those first whose cadence is declared or known, and of them those with the most commits, rather than
+	// by id: whoever names new writers all the time crowds out nobody who is waited for.
+	PacedFirst bool
 }
 
 // NamedWriter is a writer with what is known about its credentials.
@@ -92,6 +95,7 @@ type NamedWriter struct {
 	CatalogName string         // "" when it is gone
 	Mode        DelegationMode // of the last storage access with its token, "" where none is known
 	TokenKind   TokenKind      // of its token, "" where that is not known
+	TokenMinted *time.Time     // when its token was made, nil where that is not known
 	TokenExpiry *time.Time     // of its token, nil for none
 	TokenGone   bool           // its token was revoked, or is no longer known
 }

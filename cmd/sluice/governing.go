@@ -23,11 +23,12 @@ import (
 // newWorker makes the Temporal workers of the process. r holds the encryption keys, nil where there are none: then nothing
 // goes to webhooks, and checkpoints are not signed.
 func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, o worker.Options) *worker.Worker {
+	files := reconcile.NewRecent(b.files, nil) // counting and recording a commit read the same manifests
 	ports := activities.Ports{
 		Ledger: b.store, Catalogs: b.store, Documents: cat,
-		Counter:   reconcile.NewCounter(b.files, reconcile.WithScanLimit(int64(b.cfg.Watch.ScanLimit))),
+		Counter:   reconcile.NewCounter(files, reconcile.WithScanLimit(int64(b.cfg.Watch.ScanLimit))),
 		Restamper: cat, Starter: starter,
-		Files: b.store, Watcher: maintenance.NewWatcher(b.files),
+		Files: b.store, Watcher: maintenance.NewWatcher(files),
 		Writers: b.store, Findings: b.store, Checks: b.store, Arrivals: maintenance.NewArrivals(b.files, b.store),
 		Thresholds: b.thresholds(), ReservedPrefix: b.cfg.ReservedPrefix,
 		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,

@@ -90,6 +90,9 @@ func fieldCell(key string, v any) string {
 		}
 	}
 	governed, ok := v.(map[string]any)
+	if ok && slices.Contains([]string{"cadence", "credential", "watermark"}, key) {
+		return cell(strings.Join(members(governed, ""), ", "))
+	}
 	if key != "columns" || !ok {
 		return cell(v)
 	}
@@ -104,6 +107,22 @@ func fieldCell(key string, v any) string {
 		lines = append(lines, printable(name+"="+strings.TrimRight(strings.Join(said, ":"), ":")))
 	}
 	return cell(strings.Join(lines, ", "))
+}
+
+// members gives what is said in an object for who reads it in a line, with the names of what it is within: what is null says
+// nothing.
+func members(of map[string]any, within string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		switch v := of[name].(type) {
+		case nil:
+		case map[string]any:
+			out = append(out, members(v, within+name+" ")...)
+		default:
+			out = append(out, within+name+" "+cell(v))
+		}
+	}
+	return out
 }
 
 func writeTable(out io.Writer, rows []map[string]any, cols columns) error {

@@ -150,6 +150,9 @@ func (c *cli) policyDuplicatesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(args) == 2 {
+				return c.done(table, "%s: %s\n", table.Ref, cell(table.DuplicateCommits))
+			}
 			return c.done(table, "%s\n", cell(table.DuplicateCommits))
 		},
 	}

@@ -21,6 +21,19 @@ func TestWritersAreShown(t *testing.T) {
 	assert.Regexp(t, `w2 +main\.sales\.orders +expected +nightly +- +late +- +25h0m0s`, out)
 }
 
+func TestAWriterIsShownInWords(t *testing.T) {
+	t.Parallel()
+	_, env := record(t, map[string]string{"GET /governance/v1/writers/w1": `{"id":"w1","watermark":{"checkpoint":412},
+		"cadence":{"learned":{"median":"1m0s","spread":"1.2s"},"every":null},"credential":{"mode":"vended","tokenId":"t1","tokenExpiresAt":null,"tokenGone":false}}`,
+		"GET /governance/v1/writers/w2": `{"id":"w2","watermark":null,"cadence":{"learned":null,"every":null}}`})
+	code, out, errOut := command(env, "writers", "show", "w1")
+	assert.Equal(t, exitOK, code, errOut)
+	assert.Equal(t, "id          w1\ncadence     learned median 1m0s, learned spread 1.2s\nwatermark   checkpoint 412\n"+
+		"credential  mode vended, tokenGone no, tokenId t1\n", out)
+	_, out, _ = command(env, "writers", "show", "w2")
+	assert.Equal(t, "id         w2\ncadence    -\nwatermark  -\n", out)
+}
+
 func TestWritersAreChanged(t *testing.T) {
 	t.Parallel()
 	r, env := record(t, nil)
@@ -75,7 +88,7 @@ func TestDuplicateCommitsAreShownAndSet(t *testing.T) {
 	assert.Equal(t, "audit\n", out)
 	code, out, errOut = command(env, "policy", "duplicate-commits", "main.a.b", "reject")
 	assert.Equal(t, exitOK, code, errOut)
-	assert.Equal(t, "reject\n", out)
+	assert.Equal(t, "main.a.b: reject\n", out)
 	assert.Equal(t, []string{shown, set + ` {"mode":"reject"}`}, r.asked)
 }
 

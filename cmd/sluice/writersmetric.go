@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// mostWriterSeries is how many writers the metrics tell of: of more, those with the lowest ids.
+// mostWriterSeries is how many writers the metrics tell of: of more, those whose cadence is known and that committed most.
 const mostWriterSeries = 1000
 
 // writersMetric tells how long ago active writers committed, and when they are due, when the metrics are read. It gives
@@ -71,7 +71,7 @@ func (m *writersMetric) listed() []models.NamedWriter {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
 	defer cancel()
-	found, err := m.list(ctx, models.WriterFilter{State: models.WriterActive, Limit: mostWriterSeries})
+	found, err := m.list(ctx, models.WriterFilter{State: models.WriterActive, Limit: mostWriterSeries, PacedFirst: true})
 	if err != nil {
 		found = nil
 	}

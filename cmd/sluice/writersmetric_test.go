@@ -41,7 +41,7 @@ sluice_writer_seconds_since_last_commit{catalog="main",kind="expected",table="sa
 `
 	require.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(want)))
 	require.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(want)))
-	require.Equal(t, []models.WriterFilter{{State: models.WriterActive, Limit: 1000}}, asked, "the page of metrics does not ask the database each time")
+	require.Equal(t, []models.WriterFilter{{State: models.WriterActive, Limit: 1000, PacedFirst: true}}, asked, "the page of metrics does not ask the database each time")
 
 	now, fail = now.Add(time.Minute), errors.New("the database is away")
 	require.Zero(t, testutil.CollectAndCount(m))

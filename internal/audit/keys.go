@@ -58,39 +58,38 @@ func (k *Keys) signer(ctx context.Context) (string, ed25519.PrivateKey, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	newest := ""
-	for i, key := range keys {
-		private, err := k.reseal(ctx, key)
-		if i > 0 {
-			continue
-		}
-		if newest = key.ID; err == nil {
-			k.id, k.private = key.ID, private
-			continue
-		}
-		if !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Internal) {
-			return "", nil, err
-		}
-		k.log.WarnContext(ctx, "the key that signs checkpoints of the audit cannot be decrypted; a new one is made", "key", key.ID, "error", err)
+	if len(keys) == 0 {
+		return k.make(ctx, "")
 	}
-	if k.private != nil {
-		return k.id, k.private, nil
+	newest, err := openKey(k.vault, keys[0])
+	if err != nil && !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Internal) {
+		return "", nil, err
 	}
-	return k.make(ctx, newest)
+	k.reseal(ctx, keys)
+	if err != nil {
+		k.log.WarnContext(ctx, "the key that signs checkpoints of the audit cannot be decrypted; a new one is made", "key", keys[0].ID, "error", err)
+		return k.make(ctx, keys[0].ID)
+	}
+	k.id, k.private = keys[0].ID, newest
+	return k.id, k.private, nil
 }
 
-// reseal decrypts a key and encrypts it with what encrypts now, so that an encryption key can be retired without the proof
-// that Sluice made this one.
-func (k *Keys) reseal(ctx context.Context, key models.AuditKey) (ed25519.PrivateKey, error) {
-	private, err := openKey(k.vault, key)
-	if err != nil {
-		return nil, err
+// reseal encrypts keys with what encrypts now, so that an encryption key can be retired without the proof that Sluice made
+// them. What cannot be written is written by the next start: that is no reason to sign with another key.
+func (k *Keys) reseal(ctx context.Context, keys []models.AuditKey) {
+	for _, key := range keys {
+		private, err := openKey(k.vault, key)
+		if err != nil {
+			continue
+		}
+		sealed, err := k.vault.Seal(private.Seed(), []byte(key.ID))
+		if err == nil {
+			err = k.store.ResealAuditKey(ctx, key.ID, sealed)
+		}
+		if err != nil {
+			k.log.WarnContext(ctx, "a key that signs checkpoints of the audit is not encrypted anew", "key", key.ID, "error", err)
+		}
 	}
-	sealed, err := k.vault.Seal(private.Seed(), []byte(key.ID))
-	if err != nil {
-		return nil, err
-	}
-	return private, k.store.ResealAuditKey(ctx, key.ID, sealed)
 }
 
 // make makes a key that follows the newest, or takes the one that another process made meanwhile.

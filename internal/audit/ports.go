@@ -14,8 +14,8 @@ type Ledger interface {
 	// hash of each. They get the next places and these hashes, and the state moves, in one transaction. seal may be called
 	// more than once.
 	SealAudit(ctx context.Context, limit int, seal func(models.AuditState, []Record) []string) (Sealing, error)
-	// AddCheckpoint writes a checkpoint, unless there is one of its place or a later one, or one that is not older than since.
-	// It tells whether it did.
+	// AddCheckpoint writes a checkpoint, unless there is one of its place or a later one, or one that is not older than since;
+	// one that is as far in the future does not count. It tells whether it did.
 	AddCheckpoint(ctx context.Context, c models.AuditCheckpoint, since time.Time) (bool, error)
 	// LastCheckpoint gives the newest checkpoint, zero for none.
 	LastCheckpoint(ctx context.Context) (models.AuditCheckpoint, error)
@@ -70,8 +70,8 @@ type Ends struct {
 	Unsealed int64     // events without a place
 	Oldest   time.Time // of those, zero for none
 	OldestID int64
-	Beyond   Place // the first event after the last place of the state, zero for none
-	Below    Place // the first event that the state calls pruned and that is there
+	Beyond   *Place // the first event after the last place of the state, nil for none
+	Below    *Place // the first event that the state calls pruned and that is there, or that is at no place of a chain: below 1
 }
 
 // Place is where an event is.

@@ -45,6 +45,7 @@ type Sealer struct {
 
 	// The rest belongs to Run.
 	state    models.AuditState
+	broken   bool                    // the chain is not the one that this process knew
 	signed   *models.AuditCheckpoint // the newest that is known, nil before the first look
 	counted  time.Time
 	failing  bool
@@ -129,9 +130,34 @@ func (s *Sealer) round(ctx context.Context, age time.Duration) (held bool, err e
 func (s *Sealer) page(ctx context.Context) (Sealing, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pageWithin)
 	defer cancel()
-	return s.ledger.SealAudit(ctx, sealPage, func(state models.AuditState, records []Record) []string {
+	var before *models.AuditState
+	done, err := s.ledger.SealAudit(ctx, sealPage, func(state models.AuditState, records []Record) []string {
+		before = &state
 		return Link(state.Hash, state.Seq, records)
 	})
+	if err == nil && before == nil {
+		before = &done.State
+	}
+	if err == nil && !follows(*before, s.state) {
+		s.breakOff(ctx, "the chain of the audit goes on from another place than it was at", before.Seq)
+	}
+	return done, err
+}
+
+// follows tells whether a chain that was at a place once may be at another now. The zero state is no place.
+func follows(now, once models.AuditState) bool {
+	return now.Seq > once.Seq || now.Seq == once.Seq && (once.Hash == "" || now.Hash == once.Hash)
+}
+
+// breakOff ends the signing by this process: whoever owns the database can compute the chain anew and remove checkpoints, but
+// is not to get the signature of a process that saw it.
+func (s *Sealer) breakOff(ctx context.Context, what string, seq int64) {
+	if s.broken {
+		return
+	}
+	s.broken = true
+	s.metrics.failures.Inc()
+	s.opt.Logger.ErrorContext(ctx, what+": run sluice audit verify with checkpoints that were kept outside; this process signs no more", "seq", seq)
 }
 
 func (s *Sealer) count(ctx context.Context) error {
@@ -151,16 +177,23 @@ func (s *Sealer) count(ctx context.Context) error {
 // checkpoint signs the chain unless there is nothing new in it, or a checkpoint younger than age.
 func (s *Sealer) checkpoint(ctx context.Context, age time.Duration) error {
 	now := s.opt.Now()
-	if s.signed != nil && (s.state.Seq <= s.signed.Seq || age > 0 && now.Sub(s.signed.At) < age) {
+	if s.broken {
+		return nil
+	}
+	if s.signed != nil && (s.state.Seq <= s.signed.Seq || recent(s.signed.At, now, age)) {
 		return nil
 	}
 	newest, err := s.ledger.LastCheckpoint(ctx)
 	if err != nil {
 		return err
 	}
+	if s.signed != nil && newest.Seq < s.signed.Seq {
+		s.breakOff(ctx, "a checkpoint of the audit is gone that was there", s.signed.Seq)
+		return nil
+	}
 	s.signed = &newest
 	s.metrics.signedAt(newest.At)
-	if s.state.Seq <= newest.Seq || age > 0 && now.Sub(newest.At) < age {
+	if s.state.Seq <= newest.Seq || recent(newest.At, now, age) {
 		return nil
 	}
 	if s.keys.vault == nil {
@@ -185,6 +218,13 @@ func (s *Sealer) checkpoint(ctx context.Context, age time.Duration) error {
 		s.signed = nil // another process was faster: look again
 	}
 	return nil
+}
+
+// recent tells whether a checkpoint is younger than age. One that a clock signed which was ahead is not: waiting for its time
+// would leave the audit unsigned until then.
+func recent(at, now time.Time, age time.Duration) bool {
+	since := now.Sub(at)
+	return since < age && since > -age
 }
 
 // report logs when sealing begins to fail, and when it works again.

@@ -69,27 +69,46 @@ type verification struct {
 	*Verifier
 	opt         VerifyOptions
 	state       models.AuditState
+	stored      []models.AuditCheckpoint // of the database
+	storedKeys  []models.AuditKey
 	checkpoints []models.AuditCheckpoint // good ones, those from outside too
 	keys        map[string]ed25519.PublicKey
 	report      Report
 }
 
 func (v *Verifier) begin(ctx context.Context, o VerifyOptions) (*verification, error) {
-	state, err := v.chain.AuditState(ctx)
-	if err != nil {
-		return nil, err
+	run := &verification{Verifier: v, opt: o, keys: map[string]ed25519.PublicKey{}}
+	for attempt := 1; ; attempt++ {
+		before, err := v.chain.AuditState(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := run.read(ctx); err != nil {
+			return nil, err
+		}
+		if before.PrunedSeq == run.state.PrunedSeq || attempt == maxPrunes {
+			run.report = Report{PrunedSeq: run.state.PrunedSeq, Problems: []Problem{}, Notes: []string{}}
+			return run, nil
+		}
 	}
-	return &verification{
-		Verifier: v, opt: o, state: state, keys: map[string]ed25519.PublicKey{},
-		report: Report{PrunedSeq: state.PrunedSeq, Problems: []Problem{}, Notes: []string{}},
-	}, nil
+}
+
+// read reads what stands for the chain beside processes that go on sealing: first the checkpoints, then the keys, which are
+// there before what they sign, and last the state, which is as far as every checkpoint by then.
+func (v *verification) read(ctx context.Context) (err error) {
+	if v.stored, err = v.chain.AuditCheckpoints(ctx); err != nil {
+		return err
+	}
+	if v.storedKeys, err = v.chain.AuditKeys(ctx); err != nil {
+		return err
+	}
+	v.state, err = v.chain.AuditState(ctx)
+	return err
 }
 
 func (v *verification) verify(ctx context.Context) error {
-	if err := v.readKeys(ctx); err != nil {
-		return err
-	}
-	if err := v.readCheckpoints(ctx); err != nil {
+	v.readKeys()
+	if err := v.readCheckpoints(); err != nil {
 		return err
 	}
 	start := v.start()
@@ -128,12 +147,8 @@ func (v *verification) nothingAfter(ctx context.Context, seq int64) bool {
 }
 
 // readKeys proves the keys of the database, where that is possible.
-func (v *verification) readKeys(ctx context.Context) error {
-	keys, err := v.chain.AuditKeys(ctx)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
+func (v *verification) readKeys() {
+	for _, key := range v.storedKeys {
 		public := ed25519.PublicKey(key.Public)
 		if len(v.opt.Public) > 0 {
 			if v.believed(public) {
@@ -151,10 +166,9 @@ func (v *verification) readKeys(ctx context.Context) error {
 			v.report.add(Problem{Kind: BadSignature, Detail: fmt.Sprintf("the key %s was not made by Sluice, or was changed", key.ID)})
 		}
 	}
-	if v.opt.Vault == nil && len(v.opt.Public) == 0 && len(keys) > 0 {
+	if v.opt.Vault == nil && len(v.opt.Public) == 0 && len(v.storedKeys) > 0 {
 		v.note("the keys of checkpoints are those of the database: give --public-key, or the encryption keys, to prove them")
 	}
-	return nil
 }
 
 func (v *verification) believed(public ed25519.PublicKey) bool {
@@ -166,12 +180,8 @@ func (v *verification) note(format string, args ...any) {
 }
 
 // readCheckpoints keeps those whose signatures are good.
-func (v *verification) readCheckpoints(ctx context.Context) error {
-	rows, err := v.chain.AuditCheckpoints(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range rows {
+func (v *verification) readCheckpoints() error {
+	for _, c := range v.stored {
 		public, known := v.keys[c.KeyID]
 		if !known {
 			v.report.add(Problem{Kind: BadSignature, Seq: c.Seq, Detail: fmt.Sprintf("the checkpoint of %d is signed with the key %s, which is not believed", c.Seq, c.KeyID)})
@@ -249,10 +259,14 @@ func (v *verification) ends(ctx context.Context) error {
 	if ends.Unsealed > 0 && now.Sub(ends.Oldest) > sealWithin {
 		v.report.add(Problem{Kind: NotSealed, ID: ends.OldestID, Detail: fmt.Sprintf("%d events have no place yet, the first since %s: start serve or a worker, which seal", ends.Unsealed, ends.Oldest.UTC().Format(time.RFC3339))})
 	}
-	if b := ends.Beyond; b.Seq > 0 {
+	if b := ends.Beyond; b != nil {
 		v.report.add(Problem{Kind: Inserted, Seq: b.Seq, ID: b.ID, EventID: b.EventID, Detail: "the event is after the last one that was sealed"})
 	}
-	if b := ends.Below; b.Seq > 0 && v.prunedBefore(now.Add(-removeWithin)) {
+	switch b := ends.Below; {
+	case b == nil:
+	case b.Seq < 1:
+		v.report.add(Problem{Kind: Inserted, Seq: b.Seq, ID: b.ID, EventID: b.EventID, Detail: fmt.Sprintf("the event was never sealed: it is at the place %d, and the chain begins with 1", b.Seq)})
+	case v.prunedBefore(now.Add(-removeWithin)):
 		v.report.add(Problem{Kind: Unpruned, Seq: b.Seq, ID: b.ID, EventID: b.EventID, Detail: "the event is among those that were pruned, and is there: it is not verified"})
 	}
 	return nil

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/findings"
@@ -35,17 +36,23 @@ func (s *Service) refuseDuplicates(ctx context.Context, caller policy.Caller, p 
 	if p.row.DuplicateCommits != models.RejectDuplicates {
 		return nil
 	}
-	for _, c := range p.effects.Commits {
-		if c.Kind != models.ExternalCommit || c.Operation == "replace" {
+	ref := p.at.ref(p.row.Name)
+	for i, c := range p.effects.Commits {
+		if c.Kind != models.ExternalCommit {
 			continue
 		}
-		d := duplicates{s: s, p: p, commit: c}
+		d := duplicates{s: s, p: p, commit: c, beside: p.effects.Commits[:i]}
 		has, err := d.find(ctx)
 		if err != nil {
 			return err
 		}
+		if d.itself {
+			refusal := fault.About(fault.Conflict, fault.Table, "Table %s was not changed: two snapshots of this commit, %d and %d, both bring %s. "+
+				"Commit it once; if it is meant, ask a data steward to let duplicates in (sluice policy duplicate-commits %s audit).",
+				ref, d.twinID, c.SnapshotID, has, ref)
+			return s.denied(ctx, caller, p, policy.RuleDuplicate, attempt, refusal)
+		}
 		if has != "" {
-			ref := p.at.ref(p.row.Name)
 			refusal := fault.About(fault.Conflict, fault.Table, "Table %s %s. Nothing was changed: refresh the table, the data of this commit is in it. "+
 				"Start the job from its latest checkpoint; if it means to add the data again, ask a data steward to let duplicates in (sluice policy duplicate-commits %s audit).",
 				ref, has, ref)
@@ -60,13 +67,25 @@ type duplicates struct {
 	s      *Service
 	p      *plan
 	commit models.Commit
+	beside []models.Commit // those that the same request makes before it
+
+	itself bool  // it is one of them that has what was found
+	twinID int64 // which
 }
 
 // find says what the table has already, "" when it is nothing.
-func (d duplicates) find(ctx context.Context) (string, error) {
-	if twin, ok, err := d.twin(ctx); err != nil || ok {
+func (d *duplicates) find(ctx context.Context) (string, error) {
+	twin, ok, err := d.twin(ctx)
+	if err != nil {
+		return "", err
+	}
+	if ok && twin.ID == 0 { // it is not in the ledger yet
+		d.itself, d.twinID = true, twin.SnapshotID
+		return d.commit.Unit, nil
+	}
+	if ok {
 		return fmt.Sprintf("has %s of this writer already: snapshot %d committed it at %s", d.commit.Unit, twin.SnapshotID,
-			twin.CommittedAt.UTC().Format("2006-01-02 15:04:05Z")), err
+			twin.CommittedAt.UTC().Format("2006-01-02 15:04:05Z")), nil
 	}
 	snap, ok := d.p.next.Snapshot(d.commit.SnapshotID)
 	if !ok {
@@ -76,26 +95,72 @@ func (d duplicates) find(ctx context.Context) (string, error) {
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
+	if has, err := d.within(ctx, files); err != nil || has != "" {
+		return has, err
+	}
 	if has, err := d.recorded(ctx, files); err != nil || has != "" {
 		return has, err
 	}
 	return d.pending(ctx, files)
 }
 
+// within looks for files that the request itself adds before, by another snapshot on the same line.
+func (d *duplicates) within(ctx context.Context, files []string) (string, error) {
+	for _, c := range d.beside {
+		snap, ok := d.p.next.Snapshot(c.SnapshotID)
+		if !ok || !d.p.next.IsAncestor(c.SnapshotID, d.commit.SnapshotID) {
+			continue
+		}
+		theirs, err := d.s.inspector.AddedFiles(ctx, snap, heldFiles)
+		if err != nil {
+			return "", err
+		}
+		if path, ok := common(theirs, files); ok {
+			d.itself, d.twinID = true, c.SnapshotID
+			return "the file " + path, nil
+		}
+	}
+	return "", nil
+}
+
+// common gives a path that is in both lists.
+func common(some, others []string) (string, bool) {
+	in := make(map[string]bool, len(some))
+	for _, path := range some {
+		in[path] = true
+	}
+	i := slices.IndexFunc(others, func(path string) bool { return in[path] })
+	if i < 0 {
+		return "", false
+	}
+	return others[i], true
+}
+
 // twin gives the commit that carries the same piece of the stream. Nothing but a commit of the same unit can be one, which
 // one question to the ledger answers for most.
-func (d duplicates) twin(ctx context.Context) (models.Commit, bool, error) {
+func (d *duplicates) twin(ctx context.Context) (models.Commit, bool, error) {
 	c := d.commit
-	if c.WriterID == "" || c.Unit == "" {
+	if c.WriterID == "" || c.Unit == "" || c.Operation == "replace" {
 		return models.Commit{}, false, nil
 	}
+	beside := d.besideOfWriter()
+	again := slices.ContainsFunc(beside, func(b models.Commit) bool { return b.Unit == c.Unit })
 	same, err := d.s.store.CommitsOfUnit(ctx, c.WriterID, c.Unit)
-	if err != nil || len(same) == 0 {
+	if err != nil || len(same) == 0 && !again {
 		return models.Commit{}, false, err
 	}
 	h, err := d.s.store.History(ctx, c)
 	if err != nil {
 		return models.Commit{}, false, err
+	}
+	for _, b := range beside { // as if they were in the ledger already
+		h.Before = slices.Insert(h.Before, 0, b)
+		if b.Unit == c.Unit {
+			h.SameUnit = append(h.SameUnit, b)
+		}
+		if h.FirstOfJob == nil && b.Job == c.Job && b.Unit != "" {
+			h.FirstOfJob = &b
+		}
 	}
 	if h.Ancestors, err = d.ancestors(ctx, findings.Concerned(h)); err != nil {
 		return models.Commit{}, false, err
@@ -104,8 +169,19 @@ func (d duplicates) twin(ctx context.Context) (models.Commit, bool, error) {
 	return twin, ok, nil
 }
 
+// besideOfWriter gives what the request makes of the same writer before the commit.
+func (d *duplicates) besideOfWriter() []models.Commit {
+	var out []models.Commit
+	for _, b := range d.beside {
+		if b.WriterID == d.commit.WriterID && b.Operation != "replace" {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 // recorded looks for files that the table's records know.
-func (d duplicates) recorded(ctx context.Context, files []string) (string, error) {
+func (d *duplicates) recorded(ctx context.Context, files []string) (string, error) {
 	ids := make([]string, len(files))
 	for i, path := range files {
 		ids[i] = models.FileRecordID(d.commit.TableID, path)
@@ -135,14 +211,10 @@ func (d duplicates) recorded(ctx context.Context, files []string) (string, error
 }
 
 // pending looks for files of the latest commits that are not reconciled yet, by their manifests.
-func (d duplicates) pending(ctx context.Context, files []string) (string, error) {
+func (d *duplicates) pending(ctx context.Context, files []string) (string, error) {
 	latest, err := d.s.reports.Commits(ctx, models.CommitFilter{TableID: d.commit.TableID, Limit: heldPending})
 	if err != nil {
 		return "", err
-	}
-	added := make(map[string]bool, len(files))
-	for _, path := range files {
-		added[path] = true
 	}
 	for _, c := range latest {
 		snap, ok := d.p.base.Snapshot(c.SnapshotID)
@@ -156,17 +228,15 @@ func (d duplicates) pending(ctx context.Context, files []string) (string, error)
 		if err != nil {
 			return "", err
 		}
-		for _, path := range theirs {
-			if added[path] {
-				return fmt.Sprintf("has the file %s already: snapshot %d added it", path, c.SnapshotID), nil
-			}
+		if path, ok := common(files, theirs); ok {
+			return fmt.Sprintf("has the file %s already: snapshot %d added it", path, c.SnapshotID), nil
 		}
 	}
 	return "", nil
 }
 
 // ancestors tells which snapshots the commit builds on: by the table's metadata, and of main's expired ones by the ledger.
-func (d duplicates) ancestors(ctx context.Context, ids []int64) (map[int64]bool, error) {
+func (d *duplicates) ancestors(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	out := make(map[int64]bool, len(ids))
 	var expired []int64
 	for _, id := range ids {

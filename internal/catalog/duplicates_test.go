@@ -86,6 +86,17 @@ func TestTheLedgerKnowsTheWriter(t *testing.T) {
 	}
 }
 
+// What a client calls its engine is in every list of writers, and each look at them reads it.
+func TestTheNameOfAnEngineIsBounded(t *testing.T) {
+	h := newHarness(t)
+	view := h.create(t, "events", models.OpenAppend)
+	_, err := h.commit(h.job(), "events", h.stream(t, "events", map[string]string{"engine-name": strings.Repeat("\u202e", 100_000)}))
+	must(t, err)
+	if engine := h.ledger(t, view)[0].Writer.V.Engine; engine == "" || len(engine) > 200 {
+		t.Errorf("the engine has %d bytes", len(engine))
+	}
+}
+
 // Snapshots that a commit leaves on its way are of the branch that they were the head of; a tag does not hide it.
 func TestTheLedgerKnowsTheBranch(t *testing.T) {
 	h := newHarness(t)
@@ -150,6 +161,73 @@ func TestADuplicateCheckpointIsRejected(t *testing.T) {
 	other.Principal = "another"
 	_, err = h.commit(other, "events", h.stream(t, "events", flinkSummary("j1", "13")))
 	must(t, err) // another principal's job is another writer
+}
+
+// twice puts a second snapshot behind that of a commit, in the same request.
+func (h *harness) twice(t *testing.T, name string, first icebergtest.Commit, summary map[string]string, files ...string) icebergtest.Commit {
+	t.Helper()
+	at := h.table(t, name)
+	at.Head, at.HeadList, at.LastSequence = &first.SnapshotID, first.ManifestList, at.LastSequence+1
+	client := h.client
+	client.Summary = summary
+	second, err := client.Append(at, 1, 5)
+	must(t, err)
+	if len(files) > 0 {
+		manifests, err := client.Manifests(at.HeadList)
+		must(t, err)
+		added, err := client.Manifest(at, second.SnapshotID, files, 5)
+		must(t, err)
+		second, err = client.Finish(at, second, "append", append(manifests, added))
+		must(t, err)
+	}
+	second.Requirements, second.Updates = first.Requirements, append(first.Updates, second.Updates...)
+	return second
+}
+
+// What one request brings twice is not in the ledger yet.
+func TestDuplicatesWithinOneCommitAreRejected(t *testing.T) {
+	h := newHarness(t)
+	h.rejecting(t, "events")
+	refused := func(c icebergtest.Commit, says string) {
+		t.Helper()
+		_, err := h.commit(h.job(), "events", c)
+		wantCode(t, err, fault.Conflict)
+		if got := fault.PublicMessage(err); !strings.Contains(got, says) || !strings.Contains(got, "two snapshots of this commit") {
+			t.Errorf("%q does not say %q", got, says)
+		}
+	}
+	first := h.stream(t, "events", flinkSummary("j1", "12"))
+	refused(h.twice(t, "events", first, flinkSummary("j1", "12")), "checkpoint/12")
+	plain := h.append(t, "events", 5)
+	refused(h.twice(t, "events", plain, nil, plain.DataFiles...), plain.DataFiles[0])
+
+	_, err := h.commit(h.job(), "events", h.twice(t, "events", first, flinkSummary("j1", "13")))
+	must(t, err)
+	round := map[string]string{"kafka.connect.commit-id": "c-1", "kafka.connect.task-id": "0"}
+	_, err = h.commit(h.job(), "events", h.twice(t, "events", h.stream(t, "events", round), round))
+	must(t, err) // a connector makes a snapshot for each partition spec
+	_, err = h.commit(h.job(), "events", h.stream(t, "events", round))
+	wantCode(t, err, fault.Conflict)
+}
+
+// Calling it a compaction does not let a file in again.
+func TestReplacingBringsNoFileAgain(t *testing.T) {
+	h := newHarness(t)
+	h.rejecting(t, "events")
+	first := h.append(t, "events", 5)
+	_, err := h.commit(h.job(), "events", first)
+	must(t, err)
+	at := h.table(t, "events")
+	c, err := h.client.Append(at, 1, 5)
+	must(t, err)
+	manifests, err := h.client.Manifests(at.HeadList)
+	must(t, err)
+	added, err := h.client.Manifest(at, c.SnapshotID, first.DataFiles, 5)
+	must(t, err)
+	c, err = h.client.Finish(at, c, "replace", append(manifests, added))
+	must(t, err)
+	_, err = h.commit(h.job(), "events", c)
+	wantCode(t, err, fault.Conflict)
 }
 
 // What a table lost by a rollback is to be written again.

@@ -87,7 +87,7 @@ func (s *Service) ledgerRow(caller policy.Caller, at tablePlace, row models.Tabl
 // engineOf names the engine by what it writes into its snapshots, else by how its client introduces itself.
 func engineOf(summary map[string]string, client string) string {
 	if name := summary["engine-name"]; name != "" {
-		return name
+		return writers.Shorten(name) // each list of writers has it
 	}
 	switch {
 	case summary["flink.job-id"] != "":

@@ -10,6 +10,9 @@ import (
 const (
 	// stopGrace is how long a stop waits for starts and removals under way: a start that is known need not be repeated.
 	stopGrace = 2 * time.Second
+	// freshBatches is how many batches of the newest commits are under way in a backlog: one begins while the other does the
+	// rest of a table that got many.
+	freshBatches = 2
 	// measureEvery bounds how often the backlog is counted.
 	measureEvery = time.Second
 )
@@ -51,7 +54,7 @@ func New(outbox Outbox, starter Starter, o Options) (*Dispatcher, error) {
 	return &Dispatcher{
 		owner: rand.Text(), outbox: outbox, starter: starter, opt: o, log: o.Logger, metrics: m,
 		wake: make(chan struct{}, 1), freed: freed,
-		slots: newSlots(o.Batches, o.BatchPatience, freed), freshSlots: newSlots(1, o.BatchPatience, freed),
+		slots: newSlots(o.Batches, o.BatchPatience, freed), freshSlots: newSlots(freshBatches, o.BatchPatience, freed),
 		singles: newBudget(o.SingleRate, o.BatchThreshold, o.Now()),
 		backoff: backoff{first: o.BackoffFirst, most: o.BackoffMost},
 		held:    holds{},

@@ -22,7 +22,7 @@ type Options struct {
 	BatchThreshold int
 	// BatchSize is the most commits in one batch. Default 100.
 	BatchSize int
-	// Batches bounds the batches that are started and have not ended, beside one of the newest commits. Default 4, or the
+	// Batches bounds the batches that are started and have not ended, beside two of the newest commits. Default 4, or the
 	// processors of the machine if those are more.
 	Batches int
 	// BatchPatience is how long a batch counts as not ended at most. Default 30 s.

@@ -73,7 +73,7 @@ func (d *Dispatcher) plan(ready []pending, fresh int64) (launches []launch, batc
 	}
 	if fresh > 0 {
 		first, _ := slices.BinarySearchFunc(together, fresh, func(p pending, id int64) int { return cmp.Compare(p.event.ID, id) })
-		launches = planBatches(together[first:], d.opt.BatchSize, d.freshSlots)
+		launches = planBatches(together[first:], d.opt.BatchThreshold, d.freshSlots)
 		together = together[:first]
 	}
 	launches = append(launches, planSingles(alone)...)

@@ -68,8 +68,10 @@ func lostColumns(t models.Table, doc *metadata.Document, schema metadata.Schema)
 			continue
 		}
 		one := map[string]any{"column": name}
-		if now := renamed(doc, schema, name); now != "" {
-			one["renamedTo"] = now
+		if len(lost) < mostColumns { // the others are not told of, and each costs a look at every schema
+			if now := renamed(doc, schema, name); now != "" {
+				one["renamedTo"] = now
+			}
 		}
 		if slices.Contains(t.IdentityColumns.V, name) {
 			one["identity"] = true
@@ -124,8 +126,9 @@ func unclassified(t models.Table, schema metadata.Schema) (models.Finding, bool)
 		return models.Finding{}, false
 	}
 	var names []string
+	said := governed(t)
 	for _, f := range schema.Fields {
-		names = unsaid(names, f, governed(t))
+		names = unsaid(names, f, said)
 	}
 	if len(names) == 0 {
 		return models.Finding{}, false

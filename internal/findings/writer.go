@@ -107,16 +107,31 @@ func OfToken(w models.NamedWriter, now time.Time, warning time.Duration) (models
 	if w.State != models.WriterActive || w.TokenKind == models.AccessToken || w.TokenGone || w.TokenExpiry == nil || w.TokenExpiry.After(now.Add(warning)) {
 		return models.Finding{}, false
 	}
+	if fromRunToRun(w) && (madeToBeShort(w, warning) || w.Every == 0 && w.TokenExpiry.Before(now)) {
+		return models.Finding{}, false
+	}
 	f := aboutWriter(models.FindingTokenExpiring, w)
 	f.SubjectKey = models.SubjectKey(string(f.Kind), w.ID, w.TokenID)
 	f.Evidence.V = map[string]any{
 		"writer": f.Subject, "token": tokenOf(w, now),
-		"remedy": fmt.Sprintf("Mint another token for %s and give it to the job before this one ends; the finding goes when the job commits with it.", w.Principal),
+		"remedy": fmt.Sprintf("Mint another token for %s and give it to the job; the finding goes when the job commits with it.", w.Principal),
 	}
 	if w.LastCommitAt != nil {
 		f.Evidence.V["lastCommitAt"] = timeText(*w.LastCommitAt)
 	}
 	return f, true
+}
+
+// fromRunToRun tells whether a writer is done after each commit, as streams are not: it needs no token until its next run, and
+// nobody knows whether there is one unless it was declared.
+func fromRunToRun(w models.NamedWriter) bool {
+	return w.Kind == models.BatchWriter || w.Kind == models.ExpectedWriter
+}
+
+// madeToBeShort tells whether a token was made for no longer than the warning, so that it would end soon from its first moment:
+// who makes such a token makes one for each run.
+func madeToBeShort(w models.NamedWriter, warning time.Duration) bool {
+	return w.TokenMinted != nil && w.TokenExpiry.Sub(*w.TokenMinted) <= warning
 }
 
 // OfAccess finds a writer that reaches the store with keys of its own, which nobody narrows to the table or takes away with

@@ -79,6 +79,11 @@ func TestStallRemedies(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"at": "2026-03-01T12:00:00Z", "type": "table.commit_denied", "reason": "No."}}, f.Evidence.V["refusals"])
 }
 
+func before(t time.Time, d time.Duration) *time.Time {
+	t = t.Add(-d)
+	return &t
+}
+
 func TestOfToken(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -91,6 +96,18 @@ func TestOfToken(t *testing.T) {
 		{"ends later", func(*models.NamedWriter, *time.Time) {}, 25 * time.Hour, false},
 		{"an access token", func(w *models.NamedWriter, _ *time.Time) { w.TokenKind = models.AccessToken }, time.Hour, false},
 		{"revoked", func(w *models.NamedWriter, _ *time.Time) { w.TokenGone = true }, time.Hour, false},
+		{"made for one run", func(w *models.NamedWriter, end *time.Time) {
+			w.Kind, w.TokenMinted = models.BatchWriter, before(*end, 24*time.Hour)
+		}, time.Hour, false},
+		{"made for one run of a writer that was declared", func(w *models.NamedWriter, end *time.Time) {
+			w.Kind, w.Every, w.TokenMinted = models.ExpectedWriter, 60_000, before(*end, 24*time.Hour)
+		}, time.Hour, false},
+		{"a short one, of a stream", func(w *models.NamedWriter, end *time.Time) { w.TokenMinted = before(*end, 24*time.Hour) }, time.Hour, true},
+		{"a long one, of a batch writer", func(w *models.NamedWriter, end *time.Time) {
+			w.Kind, w.TokenMinted = models.BatchWriter, before(*end, 25*time.Hour)
+		}, time.Hour, true},
+		{"has ended, of a writer that nobody waits for", func(w *models.NamedWriter, _ *time.Time) { w.Kind = models.BatchWriter }, -time.Hour, false},
+		{"has ended, of a writer that is waited for", func(w *models.NamedWriter, _ *time.Time) { w.Kind, w.Every = models.BatchWriter, 60_000 }, -time.Hour, true},
 		{"of a retired writer", func(w *models.NamedWriter, _ *time.Time) { w.State = models.WriterRetired }, time.Hour, false},
 		{"of one that is done", func(w *models.NamedWriter, _ *time.Time) { w.State = models.WriterFinished }, time.Hour, false},
 	} {

@@ -31,7 +31,9 @@ func (c *wholeReads) ReadFileUpTo(ctx context.Context, location string, _ int64)
 
 func (c *wholeReads) OpenFile(context.Context, string) (objects.File, error) { return nil, c.err }
 
-func (c *wholeReads) Stat(context.Context, string) (objects.Info, error) { return objects.Info{}, c.err }
+func (c *wholeReads) Stat(context.Context, string) (objects.Info, error) {
+	return objects.Info{}, c.err
+}
 
 func TestAFileIsReadOnceInAMoment(t *testing.T) {
 	t.Parallel()

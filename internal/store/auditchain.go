@@ -198,17 +198,20 @@ func (s *Store) AuditRecords(ctx context.Context, after, through int64, each fun
 // auditEndsSQL looks at one moment. Each part is by an index and most often empty.
 const auditEndsSQL = `SELECT (SELECT count(*) FROM audit_events WHERE seq IS NULL) AS unsealed,
 	COALESCE((SELECT min(id) FROM audit_events WHERE seq IS NULL), 0) AS oldest_id,
-	COALESCE((SELECT min(seq) FROM audit_events WHERE seq > s.seq), 0) AS beyond,
-	COALESCE((SELECT min(seq) FROM audit_events WHERE seq <= s.pruned_seq), 0) AS below
+	(SELECT min(seq) FROM audit_events WHERE seq > s.seq) AS beyond,
+	(SELECT min(seq) FROM audit_events WHERE seq <= s.pruned_seq) AS below
 	FROM audit_states AS s WHERE s.id = 1`
 
 // AuditEnds implements audit.Chain.
 func (s *Store) AuditEnds(ctx context.Context) (audit.Ends, error) {
-	var found struct{ Unsealed, OldestID, Beyond, Below int64 }
+	var found struct {
+		Unsealed, OldestID int64
+		Beyond, Below      *int64 // whoever inserts events may give them any place, 0 too
+	}
 	if err := s.query(ctx).Raw(auditEndsSQL).Scan(&found).Error; err != nil {
 		return audit.Ends{}, translate(ctx, err)
 	}
-	ends := audit.Ends{Unsealed: found.Unsealed, OldestID: found.OldestID, Beyond: audit.Place{Seq: found.Beyond}, Below: audit.Place{Seq: found.Below}}
+	ends := audit.Ends{Unsealed: found.Unsealed, OldestID: found.OldestID}
 	if found.OldestID != 0 {
 		var rows []models.AuditEvent
 		if err := s.query(ctx).Select("id", "at").Where("id = ?", found.OldestID).Find(&rows).Error; err != nil {
@@ -218,23 +221,23 @@ func (s *Store) AuditEnds(ctx context.Context) (audit.Ends, error) {
 			ends.Oldest = row.At
 		}
 	}
-	for _, place := range []*audit.Place{&ends.Beyond, &ends.Below} {
-		if err := s.placeOf(ctx, place); err != nil {
-			return ends, err
-		}
+	var err error
+	if ends.Beyond, err = s.placeOf(ctx, found.Beyond); err == nil {
+		ends.Below, err = s.placeOf(ctx, found.Below)
 	}
-	return ends, nil
+	return ends, err
 }
 
-// placeOf names the event of a place.
-func (s *Store) placeOf(ctx context.Context, p *audit.Place) error {
-	if p.Seq == 0 {
-		return nil
+// placeOf names the event of a place; nil for none.
+func (s *Store) placeOf(ctx context.Context, seq *int64) (*audit.Place, error) {
+	if seq == nil {
+		return nil, nil //nolint:nilnil // no place is no error
 	}
+	p := &audit.Place{Seq: *seq}
 	var rows []models.AuditEvent
 	err := s.query(ctx).Select("id", "event_id").Where("seq = ?", p.Seq).Order("id").Limit(1).Find(&rows).Error
 	for _, row := range rows {
 		p.ID, p.EventID = row.ID, row.EventID
 	}
-	return translate(ctx, err)
+	return p, translate(ctx, err)
 }

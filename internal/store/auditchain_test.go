@@ -190,6 +190,8 @@ func tamperings(postgres bool) map[string]tampering {
 			copyRow("8", "'abc'", "'abc'"), "UPDATE audit_states SET seq = 21",
 		}, audit.Inserted, 8},
 		"one added at the end": {[]string{copyRow("21", "'abc'", "'abc'")}, audit.Inserted, 21},
+		"one added before all": {[]string{copyRow("0", "'abc'", "'abc'")}, audit.Inserted, 0},
+		"one added far before": {[]string{copyRow("-7", "'abc'", "'abc'")}, audit.Inserted, -7},
 		"state changed":        {[]string{"UPDATE audit_states SET hash = '" + strings.Repeat("ab", 32) + "'"}, audit.BadState, 20},
 		"called pruned":        {[]string{"UPDATE audit_states SET pruned_seq = 8", "DELETE FROM audit_events WHERE seq <= 8"}, audit.NoCheckpoint, 8},
 		"unsealed again":       {[]string{"UPDATE audit_events SET seq = NULL, prev_hash = NULL, hash = NULL WHERE seq = 8"}, audit.Removed, 8},

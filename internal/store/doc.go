@@ -10,6 +10,6 @@
 // An error of the commit itself is fault.UnknownState; any other error means that
 // nothing was written.
 //
-// It may import models, internal/fault, migrations and the packages whose ports
-// it implements, for the types in their signatures.
+// It may import models, internal/fault, internal/writers, migrations and the
+// packages whose ports it implements, for the types in their signatures.
 package store

@@ -88,7 +88,8 @@ func (s *Store) ResolveFinding(ctx context.Context, id, note string, event model
 		if err != nil || finding.ResolvedAt != nil {
 			return err // resolved before: nothing changes
 		}
-		if err := s.close(tx, &finding, event.Principal, note); err != nil {
+		closed, err := s.close(tx, &finding, event.Principal, note)
+		if err != nil || !closed {
 			return err
 		}
 		if err := acceptFile(tx, finding); err != nil {
@@ -114,12 +115,13 @@ func acceptFile(tx *gorm.DB, f models.Finding) error {
 	return nil
 }
 
-// close marks an open finding as resolved.
-func (s *Store) close(tx *gorm.DB, f *models.Finding, by, note string) error {
+// close marks an open finding as resolved; false where somebody else did meanwhile.
+func (s *Store) close(tx *gorm.DB, f *models.Finding, by, note string) (bool, error) {
 	now := s.clock()
 	f.ResolvedAt, f.ResolvedBy, f.Note = &now, clean(by), clean(note)
-	return tx.Model(&models.Finding{}).Where("id = ? AND "+isOpen, f.ID).
-		UpdateColumns(map[string]any{"resolved_at": f.ResolvedAt, "resolved_by": f.ResolvedBy, "note": f.Note}).Error
+	closed := tx.Model(&models.Finding{}).Where("id = ? AND "+isOpen, f.ID).
+		UpdateColumns(map[string]any{"resolved_at": f.ResolvedAt, "resolved_by": f.ResolvedBy, "note": f.Note})
+	return closed.RowsAffected > 0, closed.Error
 }
 
 // openFindings opens findings with their events, and refreshes those that are open; it gives how many it opened.
@@ -197,10 +199,13 @@ func (s *Store) resolveFindings(tx *gorm.DB, open *gorm.DB, note string) (int, e
 	}
 	events := make([]models.AuditEvent, 0, len(found))
 	for i := range found {
-		if err := s.close(tx, &found[i], byItself, note); err != nil {
+		closed, err := s.close(tx, &found[i], byItself, note)
+		if err != nil {
 			return 0, err
 		}
-		events = append(events, found[i].Event(models.AuditFindingResolved, byItself))
+		if closed {
+			events = append(events, found[i].Event(models.AuditFindingResolved, byItself))
+		}
 	}
 	return len(events), s.insertAudit(tx, events...)
 }

@@ -17,8 +17,10 @@ const (
 	mostAtOnce   = 4096
 )
 
-// newestSQL gives a table's newest commits before an id. The ranges name the index of its commits, as ofWriter does.
-const newestSQL = `SELECT id, committed_at, COALESCE(added_files, 0) AS added_files, COALESCE(added_bytes, 0) AS added_bytes
+// newestSQL gives a table's newest commits before an id. The ranges name the index of its commits, as ofWriter does. Who made
+// a commit matters where it may have been Sluice.
+const newestSQL = `SELECT id, committed_at, COALESCE(added_files, 0) AS added_files, COALESCE(added_bytes, 0) AS added_bytes,
+	CASE WHEN kind = '` + string(models.PlatformCommit) + `' THEN writer END AS writer
 	FROM commits WHERE (table_id, id) > (?, 0) AND (table_id, id) < (?, ?) ORDER BY table_id DESC, id DESC LIMIT ?`
 
 // countedRow is what is counted of a commit.
@@ -26,6 +28,7 @@ type countedRow struct {
 	ID                     int64
 	CommittedAt            time.Time
 	AddedFiles, AddedBytes int64
+	Writer                 models.JSON[models.Writer] // of platform commits alone
 }
 
 // TableRates implements activities.WriterLedger. Of tables that changed since the time, it reads on until it has as many that
@@ -59,7 +62,8 @@ func (s *Store) TableRates(ctx context.Context, since time.Time, after string, l
 	}
 }
 
-// rateOf counts the commits of a table since a time, newest first: the ledger is in order of time for each table.
+// rateOf counts the commits of a table since a time, newest first: the ledger is in order of time for each table. Those that
+// Sluice makes by itself are none that a writer could make less often.
 func (s *Store) rateOf(ctx context.Context, t stateRow, since time.Time) (findings.TableRate, error) {
 	rate := findings.TableRate{
 		CatalogID: t.CatalogID, Catalog: t.CatalogName, TableID: t.ID, TableUUID: t.UUID, Table: t.dotted(), Since: since,
@@ -75,6 +79,9 @@ func (s *Store) rateOf(ctx context.Context, t stateRow, since time.Time) (findin
 				return rate, nil
 			}
 			before = r.ID
+			if r.Writer.V.Principal == byItself {
+				continue
+			}
 			rate.Commits, rate.AddedFiles, rate.AddedBytes = rate.Commits+1, rate.AddedFiles+r.AddedFiles, rate.AddedBytes+r.AddedBytes
 		}
 		if len(rows) < page {

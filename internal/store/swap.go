@@ -40,7 +40,7 @@ func (s *Store) SwapTables(ctx context.Context, swaps []catalog.Swap) error {
 		commits = append(commits, ordered[i].Effects.Commits...)
 		audit = append(audit, ordered[i].Effects.Audit...)
 	}
-	if s.one != nil && len(ordered) == 1 && fitsOne(ordered[0]) && len(commits) <= 1 && len(audit) <= 1 && !deduped(audit) {
+	if s.one != nil && fitsOne(ordered, commits, audit) {
 		err := s.swapOne(ctx, &ordered[0].Table, commits, audit)
 		if !retryable(err) {
 			return translate(ctx, err)
@@ -62,8 +62,15 @@ func (s *Store) SwapTables(ctx context.Context, swaps []catalog.Swap) error {
 	})
 }
 
-// fitsOne tells whether a swap needs nothing but its statement and its effects.
-func fitsOne(s catalog.Swap) bool { return !s.Create && !s.Moves && !s.Returns }
+// fitsOne tells whether swaps are one that needs nothing but its statement and the effects that go with it: an event and a
+// commit of which nothing is known yet.
+func fitsOne(swaps []catalog.Swap, commits []models.Commit, audit []models.AuditEvent) bool {
+	if len(swaps) != 1 || swaps[0].Create || swaps[0].Moves || swaps[0].Returns {
+		return false
+	}
+	reconciled := slices.ContainsFunc(commits, func(c models.Commit) bool { return c.Status != "" && c.Status != models.CommitPending })
+	return len(commits) <= 1 && !reconciled && len(audit) <= 1 && !deduped(audit)
+}
 
 // settleSwap does what a moved location and a returned snapshot ask for besides the pointer.
 func (s *Store) settleSwap(tx *gorm.DB, swap catalog.Swap) error {

@@ -20,9 +20,9 @@ import (
 // statement: one round trip instead of six, and about half the processor time of a transaction of several.
 type oneSwap struct {
 	pool                         *sql.DB
-	commit, outbox, audit, key   *schema.Schema
-	statements                   sync.Map // shape to SQL text
-	commits, events, notes, keys string   // the columns of each, as in an INSERT
+	commit, outbox, audit, key   []*schema.Field // what is inserted of each
+	statements                   sync.Map        // shape to SQL text
+	commits, events, notes, keys string          // the columns of each, as in an INSERT
 }
 
 // shape says which rows the statement writes besides the pointer.
@@ -41,7 +41,7 @@ func newOneSwap(pool *sql.DB, naming schema.Namer) (*oneSwap, error) {
 	cache := &sync.Map{}
 	for _, s := range []struct {
 		model  any
-		parsed **schema.Schema
+		fields *[]*schema.Field
 		names  *string
 	}{
 		{&models.Commit{}, &o.commit, &o.commits}, {&models.OutboxEvent{}, &o.outbox, &o.events}, {&models.AuditEvent{}, &o.audit, &o.notes},
@@ -51,24 +51,41 @@ func newOneSwap(pool *sql.DB, naming schema.Namer) (*oneSwap, error) {
 		if err != nil {
 			return nil, err
 		}
+		*s.fields = inserted(parsed)
 		var names []string
-		for _, f := range inserted(parsed) {
+		for _, f := range *s.fields {
 			names = append(names, `"`+f.DBName+`"`)
 		}
-		*s.parsed, *s.names = parsed, strings.Join(names, ", ")
+		*s.names = strings.Join(names, ", ")
 	}
 	return o, nil
 }
 
-// inserted gives a model's columns but a number that the database makes.
+// inserted gives a model's columns but a number that the database makes, and those that are filled later: each value costs,
+// and a commit has many that only its reconciliation knows.
 func inserted(s *schema.Schema) []*schema.Field {
 	var out []*schema.Field
 	for _, f := range s.Fields {
-		if f.DBName != "" && !f.AutoIncrement {
+		if f.DBName != "" && !f.AutoIncrement && !filledLater(s.Table, f.DBName) {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// filledLater tells whether a column of a row that is new, and pending, has nothing but its default.
+func filledLater(table, column string) bool {
+	switch table {
+	case "commits":
+		switch column {
+		case "reconciled_at", "added_rows", "added_files", "added_bytes", "removed_rows", "removed_files", "removed_bytes", "delete_files",
+			"row_count_before", "row_count_after", "partitions":
+			return true
+		}
+	case "outbox_events":
+		return column == "claimed_by" || column == "claimed_until"
+	}
+	return false
 }
 
 // run swaps the pointer with its rows and tells whether it moved. Its commit cannot be told from its work, so that
@@ -103,9 +120,9 @@ func (o *oneSwap) run(ctx context.Context, swapArgs []any, rows effectRows) (mov
 	return n > 0, usedKey(postgresCommitError(err))
 }
 
-func appendValues(ctx context.Context, args []any, s *schema.Schema, row any) []any {
+func appendValues(ctx context.Context, args []any, fields []*schema.Field, row any) []any {
 	value := reflect.ValueOf(row).Elem()
-	for _, f := range inserted(s) {
+	for _, f := range fields {
 		v, _ := f.ValueOf(ctx, value)
 		args = append(args, v)
 	}
@@ -139,16 +156,16 @@ func (o *oneSwap) statement(s shape) string {
 		b.WriteString(" FROM moved" + conflict + ")")
 	}
 	if s.commit {
-		insert("ledger", "commits", o.commits, " ON CONFLICT (table_id, snapshot_id) DO NOTHING", len(inserted(o.commit)))
+		insert("ledger", "commits", o.commits, " ON CONFLICT (table_id, snapshot_id) DO NOTHING", len(o.commit))
 	}
 	if s.event {
-		insert("outbox", "outbox_events", o.events, "", len(inserted(o.outbox)))
+		insert("outbox", "outbox_events", o.events, "", len(o.outbox))
 	}
 	if s.note {
-		insert("note", "audit_events", o.notes, "", len(inserted(o.audit)))
+		insert("note", "audit_events", o.notes, "", len(o.audit))
 	}
 	if s.key {
-		insert("settled", "idempotency_keys", o.keys, "", len(inserted(o.key)))
+		insert("settled", "idempotency_keys", o.keys, "", len(o.key))
 	}
 	b.WriteString(" SELECT count(*) FROM moved")
 	o.statements.Store(s, b.String())

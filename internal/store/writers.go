@@ -114,24 +114,30 @@ const outsideToken = "oidc:"
 // namedWriters selects writers with what is known of their credentials.
 func (s *Store) namedWriters(ctx context.Context) *gorm.DB {
 	return s.query(ctx).Table("writers AS w").
-		Select(`w.*, COALESCE(c.name, '') AS catalog_name, COALESCE(k.kind, '') AS token_kind, k.expires_at AS token_expiry,
+		Select(`w.*, COALESCE(c.name, '') AS catalog_name, COALESCE(k.kind, '') AS token_kind, k.created_at AS token_minted, k.expires_at AS token_expiry,
 			w.token_id <> '' AND substr(w.token_id, 1, ?) <> ? AND (k.id IS NULL OR k.revoked_at IS NOT NULL) AS token_gone,
 			COALESCE((SELECT a.mode FROM storage_accesses a WHERE a.table_id = w.table_id AND a.token_id = w.token_id
 				ORDER BY a.last_at DESC, a.mode LIMIT 1), '') AS mode`, len(outsideToken), outsideToken).
 		Joins("LEFT JOIN catalogs c ON c.id = w.catalog_id").
-		Joins("LEFT JOIN tokens k ON k.id = w.token_id").
-		Order("w.id")
+		Joins("LEFT JOIN tokens k ON k.id = w.token_id")
 }
+
+// pacedFirst orders writers by whether their cadence is declared or known, then by how much they have committed.
+const pacedFirst = "w.every > 0 DESC, w.kind <> '" + string(models.BatchWriter) + "' AND w.median > 0 DESC, w.commits DESC, w.id"
 
 // WatchedWriters implements activities.WriterLedger.
 func (s *Store) WatchedWriters(ctx context.Context, after string, limit int) ([]models.NamedWriter, error) {
-	return all[models.NamedWriter](ctx, limited(s.namedWriters(ctx), limit).
+	return all[models.NamedWriter](ctx, limited(s.namedWriters(ctx), limit).Order("w.id").
 		Where("w.id > ? AND w.state <> ?", after, models.WriterRetired))
 }
 
 // Writers implements catalog.Reports.
 func (s *Store) Writers(ctx context.Context, f models.WriterFilter) ([]models.NamedWriter, error) {
-	query := limited(s.namedWriters(ctx), f.Limit).Where("w.id > ?", clean(f.After))
+	order := "w.id"
+	if f.PacedFirst {
+		order = pacedFirst
+	}
+	query := limited(s.namedWriters(ctx), f.Limit).Where("w.id > ?", clean(f.After)).Order(order)
 	for column, value := range map[string]string{"w.catalog_id": f.CatalogID, "w.table_id": f.TableID, "w.state": string(f.State)} {
 		if value != "" {
 			query = query.Where(column+" = ?", clean(value))

@@ -46,9 +46,11 @@ type Append struct {
 	Base    *metadata.Document
 	Parts   []Part            // without rows they are left out
 	Summary map[string]string // added to the snapshot's
+	// Unordered says that the rows are not in the order of the table: no file claims that it is sorted.
+	Unordered bool
 }
 
-// Part is the rows of one data file, in the order of the table if it has one.
+// Part is the rows of one data file, in the order of the table if it has one and the append is not unordered.
 type Part struct {
 	Partition map[int]any // value of each partition field by its id, as Go's manifests have them
 	Rows      arrow.RecordBatch
@@ -94,6 +96,9 @@ func (a *Appender) newWriting(ctx context.Context, in Append) (*writing, error) 
 	l, err := layoutOf(in.Base)
 	if err != nil {
 		return nil, err
+	}
+	if in.Unordered {
+		l.order = 0
 	}
 	w := &writing{Appender: a, ctx: ctx, in: in, layout: l, id: rand.Int64N(1<<62) + 1} //nolint:gosec // no secret
 	if head, ok := in.Base.CurrentSnapshotID(); ok {

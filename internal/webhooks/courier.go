@@ -38,7 +38,7 @@ const (
 type CourierDeps struct {
 	Store      Store
 	Sealed     Sealed
-	Sealer     Sealer // nil: nothing can be signed, and no delivery succeeds
+	Sealer     Sealer // nil: nothing can be signed, and deliveries are left to others
 	Sender     *Sender
 	Source     string        // of the CloudEvents: the URL that people reach the installation by, or its name
 	GiveUp     time.Duration // after which a delivery that was tried several times is dead

@@ -29,6 +29,9 @@ type Page struct {
 // Deliver sends a page of a webhook's due deliveries, in the order of events as far as their attempts allow. When a receiver
 // takes none of the first ones, and seems to be down, the others are left until the earliest of these is tried again.
 func (c *Courier) Deliver(ctx context.Context, webhookID string) (Page, error) {
+	if c.Sealer == nil { // another worker may be able to: no attempt is lost on this one
+		return Page{}, fault.New(fault.Unavailable, "This worker has no encryption keys and delivers to no webhooks: set encryption-keys as the API has them.")
+	}
 	w, err := c.Store.Webhook(ctx, webhookID)
 	if fault.Is(err, fault.NotFound) || err == nil && w.Disabled {
 		return Page{}, nil
@@ -41,7 +44,7 @@ func (c *Courier) Deliver(ctx context.Context, webhookID string) (Page, error) {
 		return Page{}, err
 	}
 	run := &pageRun{Courier: c, webhook: w, out: Page{More: len(due) == deliveryPage}}
-	if run.secret, err = c.open(w); err != nil {
+	if run.secret, err = c.Sealer.Open(w.Secret, associated(w.ID)); err != nil {
 		c.Log.Error("the secret of a webhook cannot be decrypted", "webhook", w.Name, "error", err)
 		run.noSecret = "The secret cannot be decrypted: ask the operators whether an encryption key is missing."
 	}
@@ -56,13 +59,6 @@ func (c *Courier) Deliver(ctx context.Context, webhookID string) (Page, error) {
 		}
 	}
 	return run.out, nil
-}
-
-func (c *Courier) open(w models.Webhook) ([]byte, error) {
-	if c.Sealer == nil {
-		return nil, fault.New(fault.Unavailable, "This worker has no encryption keys: set encryption-keys as the API has them.")
-	}
-	return c.Sealer.Open(w.Secret, associated(w.ID))
 }
 
 // pageRun is one page being delivered.

@@ -107,6 +107,23 @@ func TestASecretThatCannotBeOpenedIsSaid(t *testing.T) {
 	assert.Equal(t, fault.Unavailable, fault.CodeOf(err))
 }
 
+// A worker without encryption keys leaves deliveries to those that have some: it spends none of their attempts.
+func TestAWorkerWithoutKeys(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, true)
+	to := d.receiver(http.StatusOK)
+	w := d.webhook(webhooks.Input{Name: ptr("a"), URL: &to.URL, Types: ptr([]string{"token.minted"})})
+	d.happen(1, models.AuditTokenMinted)
+	keyless := *d.courier
+	keyless.Sealer = nil
+	_, err := keyless.Await(t.Context(), nil, 0, nil)
+	require.NoError(t, err)
+	_, err = keyless.Deliver(t.Context(), w.ID)
+	assert.Equal(t, fault.Unavailable, fault.CodeOf(err))
+	assert.Zero(t, d.deliveries(w.ID, "")[0].Attempts)
+	assert.Equal(t, webhooks.Page{Delivered: 1}, d.round())
+}
+
 func TestWebhookChanges(t *testing.T) {
 	everywhere(t, func(t *testing.T, d *desk) {
 		ctx, root := t.Context(), d.root()

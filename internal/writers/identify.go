@@ -40,8 +40,8 @@ func Identify(tableID, ref string, w models.Writer, summary map[string]string) m
 		return models.WriterIdentity{}
 	}
 	id, key := identity(w, summary)
-	id.ID, id.Key = writerID(tableID, id.Kind, w.Principal, key, ref), shorten(key)
-	id.Job, id.Unit = shorten(id.Job), shorten(id.Unit)
+	id.ID, id.Key = writerID(tableID, id.Kind, w.Principal, key, ref), Shorten(key)
+	id.Job, id.Unit = Shorten(id.Job), Shorten(id.Unit)
 	if summary["operation"] == "replace" {
 		id.Unit = "" // compaction and the like: it brings no data, whatever properties it inherited
 	}
@@ -155,8 +155,8 @@ func Offsets(summary map[string]string) map[string]int64 {
 	return offsets
 }
 
-// mostPartitions is how many partitions of a control topic are believed.
-const mostPartitions = 10_000
+// mostPartitions is how many partitions of a control topic are believed: each writer that is looked at has them all.
+const mostPartitions = 1000
 
 // validTo gives the time up to which a connector says that all its records are in the table.
 func validTo(summary map[string]string) *time.Time {
@@ -164,7 +164,10 @@ func validTo(summary map[string]string) *time.Time {
 	if err != nil {
 		return nil
 	}
-	at = at.UTC()
+	// A zone may take the time out of the years that a time can be written in: not what a connector writes.
+	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
+		return nil
+	}
 	return &at
 }
 

@@ -1,6 +1,8 @@
 package writers_test
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -86,6 +88,32 @@ func TestTextsAreBounded(t *testing.T) {
 	assert.NotEqual(t, a.Key, b.Key)
 	assert.NotEqual(t, a.Job, b.Job)
 	assert.NotEqual(t, writers.Identify("t", "main", ada, flink("a\x00b", "o", "1")).Job, writers.Identify("t", "main", ada, flink("ab", "o", "1")).Job)
+}
+
+// A time that JSON cannot write would take the whole list of writers with it.
+func TestTimesThatNobodyCanWriteAreNotBelieved(t *testing.T) {
+	for text, want := range map[string]bool{
+		"2026-03-01T00:00:00+02:00": true, "9999-12-31T23:59:59-23:59": false, "0000-01-01T00:00:00+23:59": false, "soon": false,
+	} {
+		c := models.Commit{WriterID: "w"}
+		c.Summary.V = map[string]string{"kafka.connect.commit-id": "c", "kafka.connect.valid-through-ts": text}
+		w := writers.Summarize([]models.Commit{c})
+		assert.Equal(t, want, w.ValidTo != nil, text)
+		_, err := json.Marshal(w)
+		assert.NoError(t, err, text)
+	}
+}
+
+func TestNoConnectorHasThousandsOfPartitions(t *testing.T) {
+	for n, want := range map[int]int{1000: 1000, 1001: 0} {
+		offsets := map[string]int64{}
+		for i := range n {
+			offsets[strconv.Itoa(i)] = 1
+		}
+		text, err := json.Marshal(offsets)
+		require.NoError(t, err)
+		assert.Len(t, writers.Offsets(map[string]string{"kafka.connect.offsets.t.g": string(text)}), want)
+	}
 }
 
 func FuzzIdentify(f *testing.F) {

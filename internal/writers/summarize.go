@@ -26,7 +26,7 @@ func Summarize(latest []models.Commit) models.TableWriter {
 	snapshot := c.SnapshotID
 	out := models.TableWriter{
 		ID: c.WriterID, CatalogID: c.CatalogID, TableID: c.TableID, TableUUID: c.TableUUID, Table: c.TableName,
-		Kind: id.Kind, Key: id.Key, Principal: w.Principal, Engine: w.Engine, Version: shorten(summary["engine-version"]), Client: w.Client,
+		Kind: id.Kind, Key: id.Key, Principal: w.Principal, Engine: w.Engine, Version: Shorten(summary["engine-version"]), Client: w.Client,
 		Job: c.Job, Ref: c.Ref, TokenID: w.TokenID, ValidTo: validTo(summary),
 		LastCommit: &snapshot, Commits: int64(len(latest)), FirstCommitAt: &first, LastCommitAt: &at,
 		State: models.WriterActive, CreatedAt: first,

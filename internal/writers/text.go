@@ -11,9 +11,9 @@ import (
 // longest is how many bytes of a client's text are kept as a key, a job or a unit.
 const longest = 200
 
-// shorten makes a client's text fit to be kept and shown. What it changes gets the digest of the whole, so that different
+// Shorten makes a client's text fit to be kept and shown. What it changes gets the digest of the whole, so that different
 // texts stay different.
-func shorten(text string) string {
+func Shorten(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1

@@ -11,7 +11,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
 from connection import TOKEN, printed
-from product import BOOT, all_governed, catalog, commits, drop_all, findings, governed, listing, table, troubles, wait
+from product import BOOT, all_governed, catalog, commits, drop_all, findings, governance, governed, listing, table, troubles, wait
 from steps import Settings as S, Steps, expect
 from worker import Worker
 
@@ -110,9 +110,10 @@ def known():
 
 def lost():
     """The control topic is lost. The sink writes on, and drops what it hears of its files, because the offsets are lower than the table's."""
+    governance("PUT", f"/writers/{listing('/writers', table=table(REF)['uuid'])[0]['id']}", {"every": "1m"})
     worker.kill()
-    for done in AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"]}).delete_topics(["control-sink"]).values():
-        done.result()
+    admin = AdminClient({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP"]})
+    admin.delete_topics(["control-sink"])["control-sink"].result()
     worker.start()
     before = commits(REF)
     coming = threading.Thread(target=produce, args=(2500, LOST, 0.1), daemon=True)

@@ -11,7 +11,7 @@ from steps import Steps, expect
 from streams import Streams, kill
 
 NS = "faults_flink"
-ROWS = 4000
+ROWS = 6000
 WATCH, SLACK = 2, 3  # seconds: --writer-watch-interval, and what a look may take
 SINKS = {"v1": {}, "v2": {"table.exec.iceberg.use-v2-sink": "true"}}
 QUICK = {"execution.checkpointing.interval": "1s"}
@@ -78,7 +78,7 @@ def afresh(name, sink):
     job = flink.start("insert", name, 100000, **SINKS[sink])
     flink.committing(job, name, 3)
     kill(job)
-    flink.end("insert", name, "100001-100600", **SINKS[sink])
+    flink.end("insert", name, f"100001-{100000 + ROWS}", **SINKS[sink])
     expect((len({c["job"] for c in ledger(name)}), ended(name)["commits"]), (2, len(ledger(name))))
     count, distinct = rows(name)
     expect(distinct, count)

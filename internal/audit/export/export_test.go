@@ -131,6 +131,16 @@ type row struct {
 // manifests say of them.
 func (l *lake) rows() []row {
 	l.t.Helper()
+	var out []row
+	for _, f := range l.dataEntries() {
+		out = append(out, l.fileRows(f)...)
+	}
+	return out
+}
+
+// dataEntries gives the data files of the table's head.
+func (l *lake) dataEntries() []iceberg.DataFile {
+	l.t.Helper()
 	doc := l.load().Document
 	head, ok := doc.CurrentSnapshotID()
 	require.True(l.t, ok)
@@ -139,14 +149,14 @@ func (l *lake) rows() []row {
 	require.NoError(l.t, err)
 	manifests, err := iceberg.ReadManifestList(bytes.NewReader(list))
 	require.NoError(l.t, err)
-	var out []row
+	var out []iceberg.DataFile
 	for _, m := range manifests {
 		raw, err := l.files.ReadFile(l.t.Context(), m.FilePath())
 		require.NoError(l.t, err)
 		entries, err := iceberg.ReadManifest(m, bytes.NewReader(raw), false)
 		require.NoError(l.t, err)
 		for _, e := range entries {
-			out = append(out, l.fileRows(e.DataFile())...)
+			out = append(out, e.DataFile())
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// exportPage is how many events one commit adds at most.
-const exportPage = 50_000
+// What one commit adds at most: it is in memory as a whole. An event may have 20 KiB.
+const (
+	exportPage  = 50_000
+	exportBytes = 64 << 20
+)
 
 // Core is the catalog that has the table.
 type Core interface {
@@ -45,6 +49,7 @@ type Deps struct {
 	Ledger  Ledger
 	Catalog string // name of the catalog that gets the table; "" for the oldest
 	Page    int    // events of one commit at most; 0: 50,000
+	Bytes   int    // text of these events from which on the commit has no more; 0: 64 MiB
 	Now     func() time.Time
 }
 
@@ -58,6 +63,9 @@ type Exporter struct {
 func New(d Deps) *Exporter {
 	if d.Page <= 0 {
 		d.Page = exportPage
+	}
+	if d.Bytes <= 0 {
+		d.Bytes = exportBytes
 	}
 	return &Exporter{Deps: d, appender: tableio.NewAppender(d.Core, d.Files, d.Now)}
 }
@@ -79,16 +87,16 @@ func (e *Exporter) Export(ctx context.Context) (events int64, more bool, err err
 		return 0, false, err
 	}
 	after := e.after(state, view)
-	through := min(state.Seq, after+int64(e.Page))
-	b, err := e.batch(ctx, view, after, through)
+	b, err := e.batch(ctx, view, after, min(state.Seq, after+int64(e.Page)))
 	if err != nil {
 		return 0, false, err
 	}
+	through := b.through
 	if !b.foreign && through == state.Seq {
 		return 0, false, nil
 	}
 	_, err = e.appender.Append(ctx, caller, cat, tableio.Append{
-		Table: ident(), Base: view.Document, Parts: b.days.parts(),
+		Table: ident(), Base: view.Document, Parts: b.days.parts(), Unordered: !b.days.ordered,
 		Summary: map[string]string{firstSeqKey: strconv.FormatInt(after+1, 10), lastSeqKey: strconv.FormatInt(through, 10)},
 	})
 	if err != nil {
@@ -110,7 +118,8 @@ func (e *Exporter) after(state models.AuditState, view catalog.TableView) int64 
 type batch struct {
 	days    *days
 	events  int64
-	foreign bool // one of them is not about the table itself
+	through int64 // place of the last one
+	foreign bool  // one of them is not about the table itself
 }
 
 func (e *Exporter) batch(ctx context.Context, view catalog.TableView, after, through int64) (*batch, error) {
@@ -118,18 +127,29 @@ func (e *Exporter) batch(ctx context.Context, view catalog.TableView, after, thr
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{}
-	if b.days, err = newDays(schema); err != nil {
+	b := &batch{through: through}
+	if b.days, err = newDays(schema, view.Document); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The audit is not exported: the table %s.%s is not as Sluice made it. Drop or rename it; Sluice makes a new one.", Namespace, TableName)
 	}
+	bytes := 0
 	err = e.Ledger.AuditRecords(ctx, after, through, func(r *audit.Record) error {
 		b.days.add(r)
 		b.events++
 		b.foreign = b.foreign || !about(r, view.Row.UUID)
+		if bytes += len(r.Details) + len(r.Reason) + len(r.Table) + len(r.Namespace); bytes >= e.Bytes {
+			b.through = r.Seq
+			return errFull
+		}
 		return nil
 	})
+	if errors.Is(err, errFull) {
+		err = nil
+	}
 	return b, err
 }
+
+// errFull ends the reading of a page.
+var errFull = errors.New("the page is full")
 
 // about tells whether an event is one that exports themselves cause.
 func about(r *audit.Record, tableUUID string) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/iceberg-go"
 
 	"github.com/sluice-data/sluice/internal/audit"
+	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/tableio"
 )
 
@@ -18,17 +19,35 @@ type days struct {
 	schema   *arrow.Schema
 	builders map[int32]*array.RecordBuilder
 	order    []int32
-	fieldID  int // of the partition
+	fieldID  int  // of the partition
+	ordered  bool // the table is sorted as the audit is
 }
 
-func newDays(schema *arrow.Schema) (*days, error) {
+func newDays(schema *arrow.Schema, doc *metadata.Document) (*days, error) {
 	// Somebody with the right to may add columns; those are left empty. Ours have to be there as they were made.
 	for i, c := range columns() {
-		if i >= schema.NumFields() || schema.Field(i).Name != c.Name {
-			return nil, fmt.Errorf("the column %s of %s.%s is gone or was moved", c.Name, Namespace, TableName)
+		if i >= schema.NumFields() || schema.Field(i).Name != c.Name || schema.Field(i).Type.ID() != c.arrow() {
+			return nil, fmt.Errorf("the column %s of %s.%s is gone, was moved or has another type", c.Name, Namespace, TableName)
 		}
 	}
-	return &days{schema: schema, builders: map[int32]*array.RecordBuilder{}, fieldID: 1000}, nil
+	fieldID, err := dayField(doc)
+	if err != nil {
+		return nil, err
+	}
+	return &days{schema: schema, builders: map[int32]*array.RecordBuilder{}, fieldID: fieldID, ordered: bySeq(doc)}, nil
+}
+
+// arrow is the Arrow type that a column of the table comes as.
+func (c column) arrow() arrow.Type {
+	switch c.Type {
+	case "long":
+		return arrow.INT64
+	case "timestamptz":
+		return arrow.TIMESTAMP
+	case "boolean":
+		return arrow.BOOL
+	}
+	return arrow.STRING
 }
 
 const secondsOfDay = 24 * 60 * 60

@@ -2,6 +2,7 @@ package export
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -73,10 +74,59 @@ func definition() (schema, spec, order json.RawMessage, err error) {
 		return nil, nil, nil, err
 	}
 	order, err = json.Marshal(map[string]any{"order-id": 1, "fields": []any{
-		map[string]any{"source-id": 1, "transform": "identity", "direction": "asc", "null-order": "nulls-first"},
+		map[string]any{"source-id": seqField, "transform": "identity", "direction": "asc", "null-order": "nulls-first"},
 	}})
 	return schema, spec, order, err
 }
+
+// field is one of a partition spec or a sort order.
+type field struct {
+	ID        int    `json:"field-id"`
+	Source    int    `json:"source-id"`
+	Transform string `json:"transform"`
+	Direction string `json:"direction"`
+}
+
+// dayField gives the id of the field by which the table is partitioned. By another way of partitioning, readers would look
+// for rows in files that are not theirs.
+func dayField(doc *metadata.Document) (int, error) {
+	raw, _ := doc.PartitionSpecRaw(doc.DefaultSpecID())
+	var spec struct {
+		Fields []field `json:"fields"`
+	}
+	if err := json.Unmarshal(raw, &spec); err != nil {
+		return 0, err
+	}
+	if len(spec.Fields) != 1 || spec.Fields[0].Source != atField || spec.Fields[0].Transform != "day" {
+		return 0, fmt.Errorf("%s.%s is not partitioned by the day of at", Namespace, TableName)
+	}
+	return spec.Fields[0].ID, nil
+}
+
+// bySeq tells whether the table's order is that of the audit.
+func bySeq(doc *metadata.Document) bool {
+	var current struct {
+		Order int `json:"default-sort-order-id"`
+	}
+	var orders []struct {
+		ID     int     `json:"order-id"`
+		Fields []field `json:"fields"`
+	}
+	raw, _ := doc.Section("sort-orders")
+	if json.Unmarshal(doc.RefsOnlyBytes(), &current) != nil || json.Unmarshal(raw, &orders) != nil {
+		return false
+	}
+	for _, o := range orders {
+		if o.ID == current.Order && len(o.Fields) == 1 {
+			f := o.Fields[0]
+			return f.Source == seqField && f.Transform == "identity" && f.Direction == "asc"
+		}
+	}
+	return false
+}
+
+// seqField is the column that the table is sorted by.
+const seqField = 1
 
 // atField is the column that the table is partitioned by.
 const atField = 4

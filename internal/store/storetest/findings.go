@@ -21,6 +21,7 @@ func findingCases() map[string]func(*testing.T, *fixture) {
 		"they are given newest first, by pages":             findingsPage,
 		"open ones are counted by kind":                     findingsCount,
 		"somebody resolves one, once":                       findingsResolve,
+		"of those who resolve one at once it is one's":      findingsResolveRace,
 		"what a client sent cannot break them":              findingsClean,
 		"of one kind and table there are not too many":      findingsBound,
 		"they are settled with what was looked at":          findingsSettle,
@@ -150,6 +151,27 @@ func findingsClean(t *testing.T, f *fixture) {
 	found := f.findings(t, models.FindingFilter{})
 	require.Len(t, found, 1)
 	assert.Less(t, len(found[0].Subject), 5000)
+}
+
+// The sweep, a commit and a person may see at once that a finding is well again.
+func findingsResolveRace(t *testing.T, f *fixture) {
+	row := f.table(t, "orders")
+	const rounds = 10
+	for n := range rounds {
+		f.open(t, f.newFinding(row, models.FindingStalledWriter, strconv.Itoa(n)))
+		open := true
+		found := f.findings(t, models.FindingFilter{Open: &open})[0]
+		together(6, func(i int) {
+			if i%3 == 0 {
+				_, err := f.s.ResolveFinding(t.Context(), found.ID, "mended", event(models.AuditFindingResolved))
+				assert.NoError(t, err)
+				return
+			}
+			_, err := f.s.SettleFindings(t.Context(), activities.FindingSettlement{Resolved: []models.FindingSubject{subjectOf(found, "well")}})
+			assert.NoError(t, err)
+		})
+	}
+	assert.Len(t, f.audit(t, models.AuditFindingResolved), rounds)
 }
 
 func findingsBound(t *testing.T, f *fixture) {

@@ -16,6 +16,7 @@ import (
 func rateCases() map[string]func(*testing.T, *fixture) {
 	return map[string]func(*testing.T, *fixture){
 		"commits since a time are counted by table":   ratesCounted,
+		"what Sluice commits by itself is no rate":    ratesOfOthers,
 		"rates come by pages, of tables that moved":   ratesPage,
 		"what was refused to a writer is found":       refusalsFound,
 		"refusals that name the table are found, too": refusalsNamed,
@@ -59,6 +60,19 @@ func ratesCounted(t *testing.T, f *fixture) {
 	}}, f.rates(t, since, "", 10))
 	assert.Empty(t, f.rates(t, time.Now().Add(time.Minute), "", 10))
 	assert.Len(t, f.rates(t, since.Add(-time.Hour), "", 0), 2)
+}
+
+func ratesOfOthers(t *testing.T, f *fixture) {
+	row := f.table(t, "audit")
+	for n, by := range map[int64]string{1: "sluice", 2: "steward"} {
+		row = f.load(t, row.ID)
+		swap := swapTo(row, n, n)
+		swap.Effects.Commits[0].Kind, swap.Effects.Commits[0].Writer.V = models.PlatformCommit, models.Writer{Principal: by}
+		require.NoError(t, f.s.SwapTables(t.Context(), []catalog.Swap{swap}))
+	}
+	rates := f.rates(t, f.started.Add(-time.Hour), "", 10)
+	require.Len(t, rates, 1)
+	assert.EqualValues(t, 1, rates[0].Commits)
 }
 
 func ratesPage(t *testing.T, f *fixture) {

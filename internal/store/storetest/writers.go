@@ -200,12 +200,19 @@ func writersPage(t *testing.T, f *fixture) {
 	assert.Equal(t, []string{"c"}, list(models.WriterFilter{State: models.WriterFinished}))
 	assert.Empty(t, list(models.WriterFilter{CatalogID: "none"}))
 	assert.Empty(t, list(models.WriterFilter{TableID: "\x00"}))
+	declared := f.newWriter(row, "z", f.started)
+	declared.Kind, declared.Every = models.ExpectedWriter, 60_000
+	require.NoError(t, f.s.SaveWriter(t.Context(), declared, event(models.AuditWriterDeclared)))
+	once := f.newWriter(row, "0", f.started)
+	once.Median = 0
+	f.seen(t, row, 2, once, f.newWriter(row, "b", f.started))
+	assert.Equal(t, []string{"z", "b", "a"}, list(models.WriterFilter{State: models.WriterActive, PacedFirst: true, Limit: 3}), "who is named anew crowds out nobody")
 	watched, err := f.s.WatchedWriters(t.Context(), "a", 1)
 	require.NoError(t, err)
 	require.Len(t, watched, 1)
 	assert.Equal(t, "b", watched[0].ID)
 	require.NoError(t, f.drop(t, row.ID))
-	assert.Equal(t, []string{"a", "b", "c"}, list(models.WriterFilter{}), "they outlive their table")
+	assert.Equal(t, []string{"0", "a", "b", "c", "z"}, list(models.WriterFilter{}), "they outlive their table")
 }
 
 func writersTokens(t *testing.T, f *fixture) {
@@ -220,6 +227,7 @@ func writersTokens(t *testing.T, f *fixture) {
 	f.seen(t, row, 1, mine, unknown, outside)
 	got := f.writer(t, "mine")
 	assert.WithinDuration(t, expiry, *got.TokenExpiry, 0)
+	require.NotNil(t, got.TokenMinted)
 	assert.False(t, got.TokenGone)
 	assert.True(t, f.writer(t, "unknown").TokenGone)
 	assert.False(t, f.writer(t, "outside").TokenGone, "of other issuers' tokens none is known")
