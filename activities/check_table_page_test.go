@@ -100,6 +100,9 @@ func TestColumnsAreHeldAgainstTheirClassification(t *testing.T) {
 	is.Schemas, is.Schema = [][]string{{"id", "email"}, {"id", "phone"}}, 1
 	r.world.Publish(table)
 	r.checkTables(now)
+	is.Row.WritePolicy = models.OpenFull // says nothing of the new column
+	r.world.Publish(table)
+	r.checkTables(now)
 	require.ElementsMatch(t, []models.FindingKind{models.FindingClassifiedChanged, models.FindingUnclassified}, r.kinds())
 
 	is.Row.Columns.V = map[string]models.ColumnGovernance{
@@ -107,6 +110,25 @@ func TestColumnsAreHeldAgainstTheirClassification(t *testing.T) {
 	}
 	r.world.Publish(table)
 	require.Equal(t, 2, r.checkTables(now).Resolved)
+}
+
+func TestColumnsThatWereThereBeforeAnyWasClassifiedAreNotNew(t *testing.T) {
+	r, now := newClockRig(t)
+	table := r.world.AddTable("orders")
+	is := r.world.Table(table)
+	is.Schemas = [][]string{{"id", "email"}}
+	r.world.Publish(table)
+	r.checkTables(now)
+	is.Row.Columns.V = map[string]models.ColumnGovernance{"email": {Sensitivity: models.Confidential}}
+	r.world.Publish(table)
+	r.checkTables(now)
+	require.Empty(t, r.open(), "who classified email left id as it was")
+
+	is.Schemas, is.Schema = [][]string{{"id", "email"}, {"id", "email", "phone"}}, 1
+	r.world.Publish(table)
+	r.checkTables(now)
+	require.Equal(t, []models.FindingKind{models.FindingUnclassified}, r.kinds())
+	require.Equal(t, "column phone", r.open()[0].Subject)
 }
 
 func TestATableWhoseMetadataIsGoneIsAFindingUntilItIsBack(t *testing.T) {

@@ -43,8 +43,10 @@ const (
 
 // TableCheck is how far a table's governance was looked at.
 type TableCheck struct {
-	TableID   string `gorm:"primaryKey"`
-	Version   int64  // of the table then
-	Stamp     string // of what governance said then
-	CheckedAt time.Time
+	TableID string `gorm:"primaryKey"`
+	Version int64  // of the table then
+	Stamp   string // of what governance said then
+	// LastColumn is the highest id of a column as of when the columns were classified: those above it are new.
+	LastColumn int
+	CheckedAt  time.Time
 }

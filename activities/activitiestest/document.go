@@ -40,10 +40,11 @@ func (s snapshot) json(location string) map[string]any {
 
 // publish writes the table's next metadata file and points the row at it. The caller holds the lock.
 func (w *World) publish(t *Table) {
+	schemas, columns := t.schemas()
 	m := map[string]any{
 		"format-version": 2, "table-uuid": t.Row.UUID, "location": t.Row.Location, "last-sequence-number": int64(len(t.snapshots)) + t.rolledBack,
-		"last-updated-ms": 1_700_000_000_000 + len(t.snapshots), "last-column-id": 100, "current-schema-id": t.Schema,
-		"schemas":         t.schemas(),
+		"last-updated-ms": 1_700_000_000_000 + len(t.snapshots), "last-column-id": columns, "current-schema-id": t.Schema,
+		"schemas":         schemas,
 		"partition-specs": []any{map[string]any{"spec-id": 0, "fields": []any{}}}, "default-spec-id": 0, "last-partition-id": 999,
 		"sort-orders": []any{map[string]any{"order-id": 0, "fields": []any{}}}, "default-sort-order-id": 0,
 		"properties": t.properties(),
@@ -79,7 +80,8 @@ func (w *World) publish(t *Table) {
 }
 
 // schemas gives a schema for each list of columns. A column has the same id in all.
-func (t *Table) schemas() []any {
+// schemas gives the schemas, and how many columns there are in all of them.
+func (t *Table) schemas() ([]any, int) {
 	lists := t.Schemas
 	if lists == nil {
 		lists = [][]string{{"id"}}
@@ -98,7 +100,7 @@ func (t *Table) schemas() []any {
 		}
 		out = append(out, map[string]any{"type": "struct", "schema-id": n, "fields": fields})
 	}
-	return out
+	return out, len(names)
 }
 
 // properties gives what governance wants, as the test changed it.

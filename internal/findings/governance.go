@@ -11,8 +11,8 @@ import (
 )
 
 // OfGovernance finds where a table's metadata is not what its governance says: stamped properties that were changed, columns
-// that governance names and that are gone, and columns of a classified table that nobody classified.
-func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string) []models.Finding {
+// that governance names and that are gone, and columns of a classified table that nobody classified, with ids above known.
+func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string, known int) []models.Finding {
 	var out []models.Finding
 	if f, ok := drift(t, doc, reservedPrefix); ok {
 		out = append(out, f)
@@ -24,7 +24,7 @@ func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string)
 	if f, ok := lostColumns(t, doc, schema); ok {
 		out = append(out, f)
 	}
-	if f, ok := unclassified(t, schema); ok {
+	if f, ok := unclassified(t, schema, known); ok {
 		out = append(out, f)
 	}
 	return out
@@ -120,15 +120,15 @@ func renamed(doc *metadata.Document, now metadata.Schema, name string) string {
 	return ""
 }
 
-// unclassified finds the columns of a table that nobody said anything about, where somebody did of others.
-func unclassified(t models.Table, schema metadata.Schema) (models.Finding, bool) {
+// unclassified finds the new columns of a table that nobody said anything about, where somebody did of others.
+func unclassified(t models.Table, schema metadata.Schema, known int) (models.Finding, bool) {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(t.Columns.V)), func(g models.ColumnGovernance) bool { return g != models.ColumnGovernance{} }) {
 		return models.Finding{}, false
 	}
 	var names []string
 	said := governed(t)
 	for _, f := range schema.Fields {
-		names = unsaid(names, f, said)
+		names = unsaid(names, f, said, known)
 	}
 	if len(names) == 0 {
 		return models.Finding{}, false
@@ -145,8 +145,9 @@ func unclassified(t models.Table, schema metadata.Schema) (models.Finding, bool)
 	return f, true
 }
 
-// unsaid adds the columns that no governed name covers: what a name says of a column it says of all that is nested in it.
-func unsaid(names []string, f metadata.Field, said []string) []string {
+// unsaid adds the columns with ids above known that no governed name covers: what a name says of a column it says of all that
+// is nested in it.
+func unsaid(names []string, f metadata.Field, said []string, known int) []string {
 	within := false
 	for _, name := range said {
 		if name == f.Path {
@@ -157,10 +158,12 @@ func unsaid(names []string, f metadata.Field, said []string) []string {
 	switch {
 	case f.Type == "struct":
 		for _, child := range f.Children {
-			names = unsaid(names, child, said)
+			names = unsaid(names, child, said, known)
 		}
 		return names
 	case within: // of a list or a map, its element, key or value is named
+		return names
+	case f.ID <= known:
 		return names
 	}
 	return append(names, f.Path)

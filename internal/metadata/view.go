@@ -93,6 +93,9 @@ func (d *Document) UUID() string { return d.view.uuid }
 // Location is the table's base location as it is written.
 func (d *Document) Location() string { return d.view.location }
 
+// LastColumnID is the highest column id assigned: later columns get higher ones.
+func (d *Document) LastColumnID() int { return d.view.lastColumn }
+
 // LastSequenceNumber is the highest sequence number assigned; 0 in v1.
 func (d *Document) LastSequenceNumber() int64 { return d.view.lastSequence }
 

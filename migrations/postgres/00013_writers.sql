@@ -71,6 +71,7 @@ CREATE TABLE table_checks (
     table_id   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     version    BIGINT NOT NULL,
     stamp      TEXT COLLATE "C" NOT NULL,
+    last_column BIGINT NOT NULL,
     checked_at TIMESTAMPTZ NOT NULL
 );
 

@@ -70,6 +70,7 @@ CREATE TABLE table_checks (
     table_id   TEXT NOT NULL PRIMARY KEY,
     version    INTEGER NOT NULL,
     stamp      TEXT NOT NULL,
+    last_column INTEGER NOT NULL,
     checked_at TIMESTAMP NOT NULL
 );
 

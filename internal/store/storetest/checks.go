@@ -38,7 +38,7 @@ func (f *fixture) lookAt(t *testing.T, at time.Time, tables ...activities.TableT
 	t.Helper()
 	var s activities.FindingSettlement
 	for _, c := range tables {
-		s.Checks = append(s.Checks, models.TableCheck{TableID: c.Table.ID, Version: c.Table.Version, Stamp: c.Stamp, CheckedAt: at})
+		s.Checks = append(s.Checks, models.TableCheck{TableID: c.Table.ID, Version: c.Table.Version, Stamp: c.Stamp, LastColumn: 7, CheckedAt: at})
 	}
 	_, err := f.s.SettleFindings(t.Context(), s)
 	require.NoError(t, err)
@@ -60,6 +60,8 @@ func checksChanged(t *testing.T, f *fixture) {
 	require.Len(t, all, 1)
 	assert.True(t, all[0].Changed)
 	assert.Equal(t, first.Stamp, all[0].Stamp, "governance says the same")
+	require.NotNil(t, all[0].Last)
+	assert.Equal(t, []any{first.Stamp, 7}, []any{all[0].Last.Stamp, all[0].Last.LastColumn})
 	f.lookAt(t, time.Now(), all...)
 	governed := f.load(t, row.ID)
 	governed.Columns.V = map[string]models.ColumnGovernance{"email": {Sensitivity: models.Restricted}}
