@@ -66,7 +66,10 @@ bench: ## the benchmarks of bench/ (reads bench/README.md)
 	$(GO) test ./bench/ -run '^$$' -bench . -benchtime 3s
 
 chaos: ## 200 rounds of kill -9 under eight writers
-	$(GO) test ./e2e/chaos/ -run TestChaos -rounds 200 -timeout 120m -v
+	$(GO) test ./e2e/chaos/ -run "TestChaos$$" -rounds 200 -timeout 120m -v
+
+chaos-cluster: ## 2,000 commits while PostgreSQL, Temporal, APIs and workers are killed
+	$(GO) test ./e2e/chaos/ -run TestClusterChaos -cluster-commits 2000 -timeout 60m -v
 
 fuzz: ## each fuzz target for a minute
 	@for p in $$($(GO) list ./... ); do for f in $$($(GO) test $$p -list '^Fuzz' | grep ^Fuzz); do \
@@ -77,4 +80,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-faults e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos fuzz vulncheck verify
+.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-faults e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos chaos-cluster fuzz vulncheck verify

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -53,7 +54,7 @@ func newServerLogger(out *slog.Logger) serverLogger {
 func (l serverLogger) enter(phase int32) { l.phase.Store(phase) }
 
 func (l serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
-	if level < l.level || l.isExpected(msg) {
+	if level < l.level || l.isExpected(msg, tags) {
 		return
 	}
 	attrs := make([]slog.Attr, len(tags))
@@ -63,8 +64,16 @@ func (l serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 	l.out.LogAttrs(context.Background(), level, msg, attrs...)
 }
 
-func (l serverLogger) isExpected(msg string) bool {
-	return l.level > slog.LevelDebug && (l.phase.Load() == stopping || strings.HasPrefix(msg, noNexus) || strings.HasPrefix(msg, pageSize))
+func (l serverLogger) isExpected(msg string, tags []tag.Tag) bool {
+	return l.level > slog.LevelDebug &&
+		(l.phase.Load() == stopping || strings.HasPrefix(msg, noNexus) || strings.HasPrefix(msg, pageSize) || hungUp(tags))
+}
+
+// hungUp tells whether a report is of an operation whose caller went away, as workers do when they stop.
+func hungUp(tags []tag.Tag) bool {
+	return slices.ContainsFunc(tags, func(t tag.Tag) bool {
+		return t.Key() == "error" && strings.HasSuffix(fmt.Sprint(t.Value()), context.Canceled.Error())
+	})
 }
 
 func (l serverLogger) fatal(msg string, tags []tag.Tag) {
