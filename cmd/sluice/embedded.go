@@ -114,6 +114,9 @@ func (e *embedded) openStorage(ctx context.Context, cfg *config.Config) (*base, 
 	if err != nil {
 		return nil, err
 	}
+	if err := b.store.ReleaseClaims(ctx); err != nil {
+		return nil, err
+	}
 	if e.root, err = b.ensureRoot(ctx, e.folder, w.founding); err != nil {
 		return nil, err
 	}

@@ -75,6 +75,15 @@ func (s *Store) claimAlone(ctx context.Context, owner string, now, until time.Ti
 	return claimed, err
 }
 
+// ReleaseClaims gives back what any dispatcher claimed. A process that is the only one calls it at its start, so that nothing waits for
+// the claims of one that was killed; where there are others, some of their events may be started twice, which does no harm.
+func (s *Store) ReleaseClaims(ctx context.Context) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&models.OutboxEvent{}).Where("claimed_by <> ''").
+			UpdateColumns(map[string]any{"claimed_by": "", "claimed_until": nil}).Error
+	})
+}
+
 // ReleaseEvents implements dispatch.Outbox.
 func (s *Store) ReleaseEvents(ctx context.Context, owner string, ids []int64) error {
 	if len(ids) == 0 {

@@ -120,6 +120,9 @@ func outboxLeases(t *testing.T, f *fixture) {
 	assert.Empty(t, f.claimEvents(t, "three", time.Minute, 10, 0))
 	time.Sleep(40 * time.Millisecond)
 	assert.Equal(t, []int64{1, 2, 4}, snapshotsOf(f.claimEvents(t, "three", time.Minute, 10, 0)), "its owner is gone")
+	assert.Empty(t, f.outbox(t))
+	require.NoError(t, f.s.ReleaseClaims(t.Context()))
+	assert.Equal(t, []int64{1, 2, 3, 4}, snapshotsOf(f.claimEvents(t, "four", time.Minute, 10, 0)), "it is the only one")
 }
 
 func outboxRace(t *testing.T, f *fixture) {
