@@ -78,7 +78,7 @@ func (c *tableCheck) full() bool { return c.t.Last == nil || c.t.Last.CheckedAt.
 
 // done gives the note that the table was looked at. Its time is that of the last look at all of it.
 func (c *tableCheck) done() models.TableCheck {
-	out := models.TableCheck{TableID: c.t.Table.ID, Version: c.t.Table.Version, Stamp: c.t.Stamp, LastColumn: c.known, CheckedAt: c.now}
+	out := models.TableCheck{TableID: c.t.Table.ID, Version: c.t.Table.Version, Stamp: c.t.Stamp, CheckedAt: c.now}
 	if !c.full() {
 		out.CheckedAt = c.t.Last.CheckedAt
 	} else if out.CheckedAt.Before(c.before) {

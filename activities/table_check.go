@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -23,7 +22,6 @@ type tableCheck struct {
 	found   []models.Finding
 	gone    []models.FindingSubject // that are well again
 	stamped bool
-	known   int  // id of the last column that is not new
 	again   bool // it is to be looked at again soon, changed or not
 	counts  FindingCounts
 }
@@ -120,8 +118,7 @@ func (c *tableCheck) load(ctx context.Context) (*metadata.Document, error) {
 func (c *tableCheck) governance(ctx context.Context, doc *metadata.Document) error {
 	a := c.acts.ports
 	seen := map[models.FindingKind]bool{}
-	c.known = c.knownColumn(doc)
-	for _, f := range findings.OfGovernance(c.t.Table, doc, a.ReservedPrefix, c.known) {
+	for _, f := range findings.OfGovernance(c.t.Table, doc, a.ReservedPrefix) {
 		if f.Kind == models.FindingPropertyDrift {
 			told, err := c.drift(ctx, f)
 			if err != nil {
@@ -147,16 +144,6 @@ func (c *tableCheck) governance(ctx context.Context, doc *metadata.Document) err
 		}
 	}
 	return nil
-}
-
-// knownColumn gives the last column that whoever classified the columns knew: while what governance says stays as it was, and
-// while new columns wait to be classified, the one of before.
-func (c *tableCheck) knownColumn(doc *metadata.Document) int {
-	waiting := slices.ContainsFunc(c.open, func(f models.Finding) bool { return f.Kind == models.FindingUnclassified })
-	if c.t.Last != nil && (waiting || c.t.Last.Stamp == c.t.Stamp) {
-		return c.t.Last.LastColumn
-	}
-	return doc.LastColumnID()
 }
 
 // drift puts stamped properties right. The finding is written first: afterwards nothing tells any more. told is false where

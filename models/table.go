@@ -17,6 +17,7 @@ type Table struct {
 	Classification   Classification
 	IdentityColumns  JSON[[]string]
 	Columns          JSON[map[string]ColumnGovernance]
+	KnownColumn      int           // the highest id of a column when they were classified last, 0 where that is not known
 	DuplicateCommits DuplicateMode // what becomes of a commit that was made before
 	Protected        bool          // against being dropped, unregistered or registered over
 	// ForeignFiles: some of its files may lie outside Location, because it was registered or moved, or was there
@@ -43,10 +44,8 @@ const (
 
 // TableCheck is how far a table's governance was looked at.
 type TableCheck struct {
-	TableID string `gorm:"primaryKey"`
-	Version int64  // of the table then
-	Stamp   string // of what governance said then
-	// LastColumn is the highest id of a column as of when the columns were classified: those above it are new.
-	LastColumn int
-	CheckedAt  time.Time
+	TableID   string `gorm:"primaryKey"`
+	Version   int64  // of the table then
+	Stamp     string // of what governance said then
+	CheckedAt time.Time
 }

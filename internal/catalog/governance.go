@@ -58,7 +58,7 @@ func (s *Service) SetGovernance(ctx context.Context, caller policy.Caller, ref s
 			row.IdentityColumns.V = in.IdentityColumns
 		}
 		if in.Columns != nil {
-			row.Columns.V = in.Columns
+			row.Columns.V, row.KnownColumn = in.Columns, view.Document.LastColumnID()
 		}
 		return before, saidOf(*row), nil
 	})

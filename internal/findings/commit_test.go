@@ -36,6 +36,7 @@ func TestFlink(t *testing.T) {
 		{"from an old savepoint (S1)", "a18 a19 a20 a21 b19 b20 b21 b22", []string{"duplicate_checkpoint@4", "duplicate_checkpoint@5", "duplicate_checkpoint@6"}},
 		{"from an old savepoint, other checkpoints brought data", "a18 a20 a22 b19 b21 b23", []string{"offset_regression@3"}},
 		{"an early checkpoint with the very content", "a1 a2=50 b2=50", []string{"duplicate_checkpoint@2"}},
+		{"started afresh, every checkpoint of the very content", "a1=9 a2=9 a3=9 b1=9 b2=9 b3=9", nil},
 		{"started afresh, later checkpoints of the very content", "a1=8 a2=9 a3=9 b1=7 b2=9 b3=9", nil},
 		{"restored early, every checkpoint again", "a1=8 a2=9 a3=9 b2=9 b3=9", []string{"duplicate_checkpoint@3", "duplicate_checkpoint@4"}},
 		{"an early checkpoint without rows", "a1 a2=0 b2=0", nil},

@@ -52,14 +52,17 @@ func carriesOn(c, twin models.Commit, checkpoint int64, h History) bool {
 	if h.FirstOfJob != nil && committedSince(h.Before, twin.Job, h.FirstOfJob.ID) {
 		return false
 	}
-	if sameContent(c, twin) {
-		return h.FirstOfJob == nil || !beganOtherwise(h.Before, twin.Job, *h.FirstOfJob)
-	}
 	first := checkpoint
 	if h.FirstOfJob != nil {
 		if n, ok := writers.Checkpoint(h.FirstOfJob.Summary.V); ok {
 			first = n
 		}
+	}
+	if first == 1 {
+		return false // who carries on goes on counting
+	}
+	if sameContent(c, twin) {
+		return h.FirstOfJob == nil || !beganOtherwise(h.Before, twin.Job, *h.FirstOfJob)
 	}
 	return first > freshCheckpoint && !sideBySide(h.Before)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // OfGovernance finds where a table's metadata is not what its governance says: stamped properties that were changed, columns
-// that governance names and that are gone, and columns of a classified table that nobody classified, with ids above known.
-func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string, known int) []models.Finding {
+// that governance names and that are gone, and columns of a classified table that are new and that nobody classified.
+func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string) []models.Finding {
 	var out []models.Finding
 	if f, ok := drift(t, doc, reservedPrefix); ok {
 		out = append(out, f)
@@ -24,7 +24,7 @@ func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string,
 	if f, ok := lostColumns(t, doc, schema); ok {
 		out = append(out, f)
 	}
-	if f, ok := unclassified(t, schema, known); ok {
+	if f, ok := unclassified(t, schema); ok {
 		out = append(out, f)
 	}
 	return out
@@ -121,14 +121,14 @@ func renamed(doc *metadata.Document, now metadata.Schema, name string) string {
 }
 
 // unclassified finds the new columns of a table that nobody said anything about, where somebody did of others.
-func unclassified(t models.Table, schema metadata.Schema, known int) (models.Finding, bool) {
-	if !slices.ContainsFunc(slices.Collect(maps.Values(t.Columns.V)), func(g models.ColumnGovernance) bool { return g != models.ColumnGovernance{} }) {
+func unclassified(t models.Table, schema metadata.Schema) (models.Finding, bool) {
+	if t.KnownColumn == 0 || !slices.ContainsFunc(slices.Collect(maps.Values(t.Columns.V)), func(g models.ColumnGovernance) bool { return g != models.ColumnGovernance{} }) {
 		return models.Finding{}, false
 	}
 	var names []string
 	said := governed(t)
 	for _, f := range schema.Fields {
-		names = unsaid(names, f, said, known)
+		names = unsaid(names, f, said, t.KnownColumn)
 	}
 	if len(names) == 0 {
 		return models.Finding{}, false

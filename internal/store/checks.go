@@ -19,18 +19,15 @@ type checkRow struct {
 	NamespaceKey   models.NamespaceKey
 	CheckedVersion *int64 // nil: never
 	CheckedStamp   *string
-	CheckedColumn  *int
 	CheckedAt      *time.Time
 }
 
 // last gives the last look at the table, nil for none.
 func (r checkRow) last() *models.TableCheck {
-	if r.CheckedVersion == nil || r.CheckedStamp == nil || r.CheckedColumn == nil || r.CheckedAt == nil {
+	if r.CheckedVersion == nil || r.CheckedStamp == nil || r.CheckedAt == nil {
 		return nil
 	}
-	return &models.TableCheck{
-		TableID: r.ID, Version: *r.CheckedVersion, Stamp: *r.CheckedStamp, LastColumn: *r.CheckedColumn, CheckedAt: *r.CheckedAt,
-	}
+	return &models.TableCheck{TableID: r.ID, Version: *r.CheckedVersion, Stamp: *r.CheckedStamp, CheckedAt: *r.CheckedAt}
 }
 
 // TablesToCheck implements activities.CheckLedger. It reads on, page by page, until it has as many as are wanted.
@@ -39,7 +36,7 @@ func (s *Store) TablesToCheck(ctx context.Context, before time.Time, after strin
 	for {
 		rows, err := all[checkRow](ctx, s.stateQuery(ctx).
 			Select(`tables.*, catalogs.name AS catalog_name, namespaces.name_key AS namespace_key,
-				ch.version AS checked_version, ch.stamp AS checked_stamp, ch.last_column AS checked_column, ch.checked_at`).
+				ch.version AS checked_version, ch.stamp AS checked_stamp, ch.checked_at`).
 			Joins("LEFT JOIN table_checks ch ON ch.table_id = tables.id").
 			Where("tables.id > ?", after).Order("tables.id").Limit(checkPage))
 		if err != nil {

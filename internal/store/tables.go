@@ -168,6 +168,7 @@ func (s *Store) UpdateGovernance(ctx context.Context, t models.Table, event mode
 			"classification":   t.Classification,
 			"identity_columns": t.IdentityColumns,
 			"columns":          t.Columns,
+			"known_column":     t.KnownColumn,
 			"version":          gorm.Expr("version + 1"),
 		})
 		if result.Error != nil {

@@ -15,6 +15,7 @@ CREATE INDEX commits_by_unit ON commits (unit, writer_id) WHERE unit <> '';
 CREATE INDEX commits_by_job ON commits (job, writer_id, id) WHERE unit <> '' AND job <> '';
 
 ALTER TABLE tables ADD COLUMN duplicate_commits TEXT NOT NULL DEFAULT 'audit';
+ALTER TABLE tables ADD COLUMN known_column INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE findings ADD COLUMN writer_id TEXT NOT NULL DEFAULT '';
 CREATE INDEX findings_by_writer ON findings (writer_id, id) WHERE writer_id <> '';
@@ -70,7 +71,6 @@ CREATE TABLE table_checks (
     table_id   TEXT NOT NULL PRIMARY KEY,
     version    INTEGER NOT NULL,
     stamp      TEXT NOT NULL,
-    last_column INTEGER NOT NULL,
     checked_at TIMESTAMP NOT NULL
 );
 
@@ -89,6 +89,7 @@ ALTER TABLE file_records DROP COLUMN removed_at;
 DROP INDEX findings_open_by_id;
 DROP INDEX findings_by_writer;
 ALTER TABLE findings DROP COLUMN writer_id;
+ALTER TABLE tables DROP COLUMN known_column;
 ALTER TABLE tables DROP COLUMN duplicate_commits;
 DROP INDEX commits_by_job;
 DROP INDEX commits_by_unit;

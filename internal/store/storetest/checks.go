@@ -38,7 +38,7 @@ func (f *fixture) lookAt(t *testing.T, at time.Time, tables ...activities.TableT
 	t.Helper()
 	var s activities.FindingSettlement
 	for _, c := range tables {
-		s.Checks = append(s.Checks, models.TableCheck{TableID: c.Table.ID, Version: c.Table.Version, Stamp: c.Stamp, LastColumn: 7, CheckedAt: at})
+		s.Checks = append(s.Checks, models.TableCheck{TableID: c.Table.ID, Version: c.Table.Version, Stamp: c.Stamp, CheckedAt: at})
 	}
 	_, err := f.s.SettleFindings(t.Context(), s)
 	require.NoError(t, err)
@@ -61,14 +61,15 @@ func checksChanged(t *testing.T, f *fixture) {
 	assert.True(t, all[0].Changed)
 	assert.Equal(t, first.Stamp, all[0].Stamp, "governance says the same")
 	require.NotNil(t, all[0].Last)
-	assert.Equal(t, []any{first.Stamp, 7}, []any{all[0].Last.Stamp, all[0].Last.LastColumn})
+	assert.Equal(t, first.Stamp, all[0].Last.Stamp)
 	f.lookAt(t, time.Now(), all...)
 	governed := f.load(t, row.ID)
-	governed.Columns.V = map[string]models.ColumnGovernance{"email": {Sensitivity: models.Restricted}}
+	governed.Columns.V, governed.KnownColumn = map[string]models.ColumnGovernance{"email": {Sensitivity: models.Restricted}}, 7
 	require.NoError(t, f.s.UpdateGovernance(t.Context(), governed, event(models.AuditClassificationChanged)))
 	all = f.toLookAt(t, never, "", 10)
 	require.Len(t, all, 1)
 	assert.NotEqual(t, first.Stamp, all[0].Stamp)
+	assert.Equal(t, 7, all[0].Table.KnownColumn)
 	all[0].Stamp = first.Stamp // of what governance does not say any more
 	f.lookAt(t, time.Now(), all...)
 	require.Len(t, f.toLookAt(t, never, "", 10), 1)
