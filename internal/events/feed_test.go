@@ -144,7 +144,13 @@ func TestStreamsHaveNoGap(t *testing.T) {
 	})
 	for n := range 6 {
 		reading.Go(func() {
-			time.Sleep(time.Duration(n) * 60 * time.Millisecond)
+			there := func() bool { // a place that is still to come means from now on
+				state, err := l.AuditState(t.Context())
+				return err == nil && state.Seq >= int64(n*100)
+			}
+			if !assert.Eventually(t, there, 20*time.Second, 5*time.Millisecond) {
+				return
+			}
 			s, err := f.Open(t.Context(), int64(n*100))
 			if !assert.NoError(t, err) {
 				return
