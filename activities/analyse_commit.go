@@ -65,8 +65,7 @@ func (a *Activities) analyseWriter(ctx context.Context, c models.Commit, out *an
 
 // late tells whether a writer owes a commit all the same, as where one of long ago is reconciled.
 func (a *Activities) late(w models.TableWriter) bool {
-	t := a.ports.Thresholds
-	at, owes := writers.Due(w, writers.Limits{Factor: t.StallFactor, Floor: t.StallFloor})
+	at, owes := writers.Due(w, a.ports.Thresholds.Stall)
 	return owes && a.ports.Now().After(at)
 }
 
@@ -108,26 +107,11 @@ func (a *Activities) againstHistory(ctx context.Context, c models.Commit) ([]mod
 	return findings.OfCommit(c, history), nil
 }
 
-// ancestors tells which of some snapshots a snapshot that was found builds on: by its document, and of those that are expired,
-// by the ledger.
+// ancestors tells which of some snapshots a snapshot that was found builds on.
 func (a *Activities) ancestors(ctx context.Context, at found, ids []int64) (map[int64]bool, error) {
-	out := make(map[int64]bool, len(ids))
-	var expired []int64
-	for _, id := range ids {
-		if _, ok := at.doc.Snapshot(id); ok {
-			out[id] = at.doc.IsAncestor(id, at.snapshot.ID)
-		} else {
-			expired = append(expired, id)
-		}
-	}
-	if len(expired) == 0 {
-		return out, nil
-	}
-	known, err := a.ports.Checks.OnLedger(ctx, at.row.ID, expired)
-	for _, id := range expired {
-		out[id] = known[id]
-	}
-	return out, err
+	return findings.Ancestors(at.doc, at.snapshot.ID, ids, func(expired []int64) (map[int64]bool, error) {
+		return a.ports.Checks.OnLedger(ctx, at.row.ID, expired)
+	})
 }
 
 // wrote notes that a writer committed: it is late no more, unless that was too long ago.

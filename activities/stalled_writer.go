@@ -49,8 +49,7 @@ func (p *writerPage) lateness(ctx context.Context, w models.NamedWriter) error {
 }
 
 func (p *writerPage) due(w models.TableWriter) (at time.Time, late bool) {
-	t := p.acts.ports.Thresholds
-	at, owes := writers.Due(w, writers.Limits{Factor: t.StallFactor, Floor: t.StallFloor})
+	at, owes := writers.Due(w, p.acts.ports.Thresholds.Stall)
 	return at, owes && p.now.After(at)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/findings"
 	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -90,7 +91,7 @@ func (w *World) Ports() activities.Ports {
 		AuditExporter: w, AuditPruner: w,
 		Courier: w.Courier(), Writers: w, Findings: w.FindingLedger(), Checks: w, Arrivals: w, ReservedPrefix: ReservedPrefix,
 		Thresholds: findings.Thresholds{
-			StallFactor: 5, StallFloor: time.Minute, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720, SmallFile: 1 << 20,
+			Stall: writers.Limits{Factor: 5, Floor: time.Minute}, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720, SmallFile: 1 << 20,
 			EqualityDeletes: 1000, MetadataBytes: 16 << 20,
 		},
 	}

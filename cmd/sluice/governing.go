@@ -22,7 +22,9 @@ import (
 
 // newWorker makes the Temporal workers of the process. r holds the encryption keys, nil where there are none: then nothing
 // goes to webhooks, and checkpoints are not signed.
-func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, o worker.Options) *worker.Worker {
+func (b *base) newWorker(
+	c client.Client, cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, keys *audit.Keys, o worker.Options,
+) *worker.Worker {
 	files := reconcile.NewRecent(b.files, nil) // counting and recording a commit read the same manifests
 	ports := activities.Ports{
 		Ledger: b.store, Catalogs: b.store, Documents: cat,
@@ -33,7 +35,7 @@ func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflo
 		Thresholds: b.thresholds(), ReservedPrefix: b.cfg.ReservedPrefix,
 		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
 		Courier:     b.newCourier(r),
-		AuditPruner: audit.NewPruner(b.store, b.auditKeys(r), b.cfg.Audit.Retention, b.cfg.Audit.Export > 0, time.Now),
+		AuditPruner: audit.NewPruner(b.store, keys, b.cfg.Audit.Retention, b.cfg.Audit.Export > 0, time.Now),
 	}
 	if b.cfg.Audit.Export > 0 {
 		ports.AuditExporter = export.New(export.Deps{
@@ -47,7 +49,7 @@ func (b *base) newWorker(c client.Client, cat *catalog.Service, starter *workflo
 func (b *base) thresholds() findings.Thresholds {
 	w := b.cfg.Watch
 	return findings.Thresholds{
-		StallFactor: float64(w.StallFactor), StallFloor: w.StallFloor, TokenWarning: w.TokenWarning,
+		Stall: b.lateness(), TokenWarning: w.TokenWarning,
 		SnapshotsHourly: int64(w.SnapshotsHourly), SmallFile: int64(w.SmallFile), EqualityDeletes: int64(w.EqualityDeletes),
 		MetadataBytes: int64(w.MetadataSize),
 	}
@@ -58,14 +60,14 @@ func (b *base) lateness() writers.Limits {
 	return writers.Limits{Factor: float64(b.cfg.Watch.StallFactor), Floor: b.cfg.Watch.StallFloor}
 }
 
-// auditKeys are what checkpoints of the audit are signed with.
+// auditKeys are what checkpoints of the audit are signed with; a process makes them once.
 func (b *base) auditKeys(r *keyring.Ring) *audit.Keys {
 	return audit.NewKeys(b.store, auditVault(r), time.Now, b.log)
 }
 
 // sealAudit gives audit events their places until its stop is called.
-func (b *base) sealAudit(r *keyring.Ring) (stop func(), err error) {
-	sealer, err := audit.NewSealer(b.store, b.auditKeys(r), audit.SealerOptions{
+func (b *base) sealAudit(keys *audit.Keys) (stop func(), err error) {
+	sealer, err := audit.NewSealer(b.store, keys, audit.SealerOptions{
 		Checkpoint: b.cfg.Audit.Checkpoint, Registerer: b.metrics, Logger: b.log, Now: time.Now,
 	})
 	if err != nil {

@@ -235,23 +235,12 @@ func (d *duplicates) pending(ctx context.Context, files []string) (string, error
 	return "", nil
 }
 
-// ancestors tells which snapshots the commit builds on: by the table's metadata, and of main's expired ones by the ledger.
+// ancestors tells which snapshots the commit builds on. The ledger knows main's alone of those that are expired.
 func (d *duplicates) ancestors(ctx context.Context, ids []int64) (map[int64]bool, error) {
-	out := make(map[int64]bool, len(ids))
-	var expired []int64
-	for _, id := range ids {
-		if _, ok := d.p.next.Snapshot(id); ok {
-			out[id] = d.p.next.IsAncestor(id, d.commit.SnapshotID)
-		} else if d.commit.Ref == mainBranch {
-			expired = append(expired, id)
+	return findings.Ancestors(d.p.next, d.commit.SnapshotID, ids, func(expired []int64) (map[int64]bool, error) {
+		if d.commit.Ref != mainBranch {
+			return map[int64]bool{}, nil
 		}
-	}
-	if len(expired) == 0 {
-		return out, nil
-	}
-	known, err := d.s.store.OnLedger(ctx, d.commit.TableID, expired)
-	for _, id := range expired {
-		out[id] = known[id]
-	}
-	return out, err
+		return d.s.store.OnLedger(ctx, d.commit.TableID, expired)
+	})
 }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -22,20 +21,9 @@ type FindingStore interface {
 // Findings gives findings, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages. It
 // is for whoever may see the ledger.
 func (s *Service) Findings(ctx context.Context, caller policy.Caller, ref string, f models.FindingFilter) ([]models.Finding, error) {
-	if ref == "" {
-		if err := s.everywhere(caller, policy.ListCommits, policy.ListAllCommits, &f.CatalogID); err != nil {
-			return nil, err
-		}
-		return s.reports.Findings(ctx, f)
-	}
-	at, row, err := s.byRef(ctx, caller, policy.ListCommits, ref)
-	if err != nil {
+	if err := s.scope(ctx, caller, policy.ListCommits, policy.ListAllCommits, ref, &f.CatalogID, &f.TableID); err != nil {
 		return nil, err
 	}
-	if err := caller.Require(policy.ListCommits, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
-		return nil, err
-	}
-	f.TableID = row.ID
 	return s.reports.Findings(ctx, f)
 }
 
@@ -50,22 +38,32 @@ func (s *Service) ResolveFinding(ctx context.Context, caller policy.Caller, id, 
 	if err != nil {
 		return models.Finding{}, err
 	}
+	about := aboutTable{catalogID: finding.CatalogID, tableID: finding.TableID, name: finding.Catalog + "." + finding.Table, what: "finding"}
 	absent := fault.New(fault.NotFound, "There is no finding with the id %q.", id)
-	if caller.CatalogID != "" && caller.CatalogID != finding.CatalogID {
-		return models.Finding{}, fault.Conceal(absent.Subject, "The token does not open the catalog of the finding.", "%s", absent.Message)
-	}
-	path, err := s.pathOfTable(ctx, finding.CatalogID, finding.TableID)
-	if err != nil {
-		return models.Finding{}, err
-	}
-	table := fmt.Sprintf("table %s.%s", finding.Catalog, finding.Table)
-	if !caller.May(policy.TableExists, path) && !caller.Reaches(policy.ResolveFinding, path) {
-		return models.Finding{}, concealed(absent, caller, policy.TableExists, table)
-	}
-	if err := caller.Require(policy.ResolveFinding, policy.Object, path, table); err != nil {
+	if err := s.admit(ctx, caller, policy.ResolveFinding, about, absent); err != nil {
 		return models.Finding{}, err
 	}
 	return s.store.ResolveFinding(ctx, id, note, s.event(caller, models.AuditFindingResolved, models.Catalog{Name: finding.Catalog}, nil))
+}
+
+// aboutTable is something that has an id of its own and belongs to a table.
+type aboutTable struct{ catalogID, tableID, name, what string }
+
+// admit requires what an operation on such a thing takes on its table, or on its catalog when that is gone. To a caller who
+// may neither see the table nor do that, the thing is absent.
+func (s *Service) admit(ctx context.Context, caller policy.Caller, op policy.Operation, about aboutTable, absent *fault.Error) error {
+	if caller.CatalogID != "" && caller.CatalogID != about.catalogID {
+		return fault.Conceal(absent.Subject, "The token does not open the catalog of the "+about.what+".", "%s", absent.Message)
+	}
+	path, err := s.pathOfTable(ctx, about.catalogID, about.tableID)
+	if err != nil {
+		return err
+	}
+	table := "table " + about.name
+	if !caller.May(policy.TableExists, path) && !caller.Reaches(op, path) {
+		return concealed(absent, caller, policy.TableExists, table)
+	}
+	return caller.Require(op, policy.Object, path, table)
 }
 
 // pathOfTable is where a table is, or its catalog when it is gone.

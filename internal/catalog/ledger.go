@@ -16,20 +16,9 @@ type CommitView struct {
 
 // Commits gives the ledger, newest first: of one table, or with ref "" of all tables of the catalogs the caller manages.
 func (s *Service) Commits(ctx context.Context, caller policy.Caller, ref string, f models.CommitFilter) ([]CommitView, error) {
-	if ref == "" {
-		if err := s.everywhere(caller, policy.ListCommits, policy.ListAllCommits, &f.CatalogID); err != nil {
-			return nil, err
-		}
-		return s.viewCommits(ctx, f)
-	}
-	at, row, err := s.byRef(ctx, caller, policy.ListCommits, ref)
-	if err != nil {
+	if err := s.scope(ctx, caller, policy.ListCommits, policy.ListAllCommits, ref, &f.CatalogID, &f.TableID); err != nil {
 		return nil, err
 	}
-	if err := caller.Require(policy.ListCommits, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
-		return nil, err
-	}
-	f.TableID = row.ID
 	return s.viewCommits(ctx, f)
 }
 

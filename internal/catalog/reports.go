@@ -98,6 +98,22 @@ func (s *Service) AuditScope(ctx context.Context, caller policy.Caller, f models
 	return f, nil
 }
 
+// scope narrows a list to what the caller may see of it: one table, for which it needs one, or with ref "" all of those of the
+// catalogs that it manages, as everywhere says.
+func (s *Service) scope(
+	ctx context.Context, caller policy.Caller, one, all policy.Operation, ref string, catalogID, tableID *string,
+) error {
+	if ref == "" {
+		return s.everywhere(caller, one, all, catalogID)
+	}
+	at, row, err := s.byRef(ctx, caller, one, ref)
+	if err != nil {
+		return err
+	}
+	*tableID = row.ID
+	return caller.Require(one, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name))
+}
+
 // everywhere checks what an operation on one table needs on the token's own catalog, or what it needs on all of them.
 func (s *Service) everywhere(caller policy.Caller, one, all policy.Operation, catalogID *string) error {
 	if caller.CatalogID != "" {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -32,20 +31,9 @@ type WriterStore interface {
 // Writers gives writers in order of id: of one table, or with ref "" of all tables of the catalogs the caller manages. It is
 // for whoever may see the ledger.
 func (s *Service) Writers(ctx context.Context, caller policy.Caller, ref string, f models.WriterFilter) ([]models.NamedWriter, error) {
-	if ref == "" {
-		if err := s.everywhere(caller, policy.ListWriters, policy.ListAllWriters, &f.CatalogID); err != nil {
-			return nil, err
-		}
-		return s.reports.Writers(ctx, f)
-	}
-	at, row, err := s.byRef(ctx, caller, policy.ListWriters, ref)
-	if err != nil {
+	if err := s.scope(ctx, caller, policy.ListWriters, policy.ListAllWriters, ref, &f.CatalogID, &f.TableID); err != nil {
 		return nil, err
 	}
-	if err := caller.Require(policy.ListWriters, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
-		return nil, err
-	}
-	f.TableID = row.ID
 	return s.reports.Writers(ctx, f)
 }
 
@@ -60,19 +48,11 @@ func (s *Service) writerFor(ctx context.Context, caller policy.Caller, op policy
 	if err != nil {
 		return models.NamedWriter{}, err
 	}
-	absent := noSuchWriter(id)
-	if caller.CatalogID != "" && caller.CatalogID != w.CatalogID {
-		return models.NamedWriter{}, fault.Conceal(absent.Subject, "The token does not open the catalog of the writer.", "%s", absent.Message)
-	}
-	path, err := s.pathOfTable(ctx, w.CatalogID, w.TableID)
-	if err != nil {
+	about := aboutTable{catalogID: w.CatalogID, tableID: w.TableID, name: w.CatalogName + "." + w.Table, what: "writer"}
+	if err := s.admit(ctx, caller, op, about, noSuchWriter(id)); err != nil {
 		return models.NamedWriter{}, err
 	}
-	table := fmt.Sprintf("table %s.%s", w.CatalogName, w.Table)
-	if !caller.May(policy.TableExists, path) && !caller.Reaches(op, path) {
-		return models.NamedWriter{}, concealed(absent, caller, policy.TableExists, table)
-	}
-	return w, caller.Require(op, policy.Object, path, table)
+	return w, nil
 }
 
 func noSuchWriter(id string) *fault.Error {

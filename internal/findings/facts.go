@@ -3,6 +3,7 @@ package findings
 import (
 	"time"
 
+	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -67,11 +68,10 @@ type NewFile struct {
 
 // Thresholds say from when on something is a finding; 0 is never.
 type Thresholds struct {
-	StallFactor     float64       // times the learned cadence
-	StallFloor      time.Duration // never sooner than this
-	TokenWarning    time.Duration // before a token ends
-	SnapshotsHourly int64         // snapshots of a table within an hour
-	SmallFile       int64         // bytes: average below it, over a day
-	EqualityDeletes int64         // live equality delete files of a table
-	MetadataBytes   int64         // of a table's metadata file
+	Stall           writers.Limits // of a writer that is late
+	TokenWarning    time.Duration  // before a token ends
+	SnapshotsHourly int64          // snapshots of a table within an hour
+	SmallFile       int64          // bytes: average below it, over a day
+	EqualityDeletes int64          // live equality delete files of a table
+	MetadataBytes   int64          // of a table's metadata file
 }
