@@ -15,7 +15,6 @@ import (
 	"github.com/sluice-data/sluice/internal/config"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/keyring"
-	"github.com/sluice-data/sluice/internal/store"
 )
 
 // auditPurpose is what the keys are sealed for that sign checkpoints of the audit.
@@ -119,14 +118,11 @@ func (c *cli) withAudit(ctx context.Context, use func(audit.Chain, audit.Vault) 
 			return err
 		}
 	}
-	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: c.cfg.Database.MaxConns, Logger: c.logger()})
+	st, err := c.openStore(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	if err := st.CheckSchema(ctx); err != nil {
-		return err
-	}
 	return use(st, auditVault(r))
 }
 

@@ -167,12 +167,13 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 	}
 	cat := b.newCatalog(starter, dispatcher)
 	e.onStop(func() { finish(cat) })
-	stopSealing, err := b.sealAudit(e.ring)
+	keys := b.auditKeys(e.ring)
+	stopSealing, err := b.sealAudit(keys)
 	if err != nil {
 		return err
 	}
 	e.onStop(stopSealing)
-	w := b.newWorker(c, cat, starter, e.ring, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
+	w := b.newWorker(c, cat, starter, e.ring, keys, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
 		e.fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	e.onStop(w.Stop)

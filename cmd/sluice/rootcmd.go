@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-data/sluice/internal/fault"
-	"github.com/sluice-data/sluice/internal/store"
 )
 
 func (c *cli) rootCommand() *cobra.Command {
@@ -84,14 +83,11 @@ func (c *cli) resetRoot(ctx context.Context) (rootCredentials, error) {
 		}
 		url, keep = folder.databaseURL(), folder.saveCredentials
 	}
-	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: c.cfg.Database.MaxConns, Logger: c.logger()})
+	st, err := c.openStore(ctx, url)
 	if err != nil {
 		return rootCredentials{}, err
 	}
 	defer func() { _ = st.Close() }()
-	if err := st.CheckSchema(ctx); err != nil {
-		return rootCredentials{}, err
-	}
 	return (&base{cfg: c.cfg, store: st}).resetRoot(ctx, keep)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/policy"
-	"github.com/sluice-data/sluice/internal/store"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -107,13 +106,10 @@ func (c *cli) withTokenKeys(ctx context.Context, use func(*access.TokenKeys) err
 	} else if r, err = requiredRing(c.cfg); err != nil {
 		return err
 	}
-	st, err := store.Open(ctx, store.Config{URL: url, MaxConns: c.cfg.Database.MaxConns, Logger: c.logger()})
+	st, err := c.openStore(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	if err := st.CheckSchema(ctx); err != nil {
-		return err
-	}
 	return use((&base{cfg: c.cfg, store: st, log: c.logger()}).newTokenKeys(r))
 }

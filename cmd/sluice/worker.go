@@ -63,13 +63,14 @@ func (c *cli) runWorker(ctx context.Context) error {
 	}
 	cat := b.newCatalog(starter, dispatcher)
 	defer finish(cat)
-	stopSealing, err := b.sealAudit(r)
+	keys := b.auditKeys(r)
+	stopSealing, err := b.sealAudit(keys)
 	if err != nil {
 		return err
 	}
 	defer stopSealing()
 	fatal := make(chan error, 2)
-	w := b.newWorker(temporal, cat, starter, r, worker.Options{OnFatal: func(queue string, err error) {
+	w := b.newWorker(temporal, cat, starter, r, keys, worker.Options{OnFatal: func(queue string, err error) {
 		fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	defer w.Stop()

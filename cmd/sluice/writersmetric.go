@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sluice-data/sluice/internal/telemetry"
 	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/models"
 )
@@ -17,23 +17,22 @@ const mostWriterSeries = 1000
 // writersMetric tells how long ago active writers committed, and when they are due, when the metrics are read. It gives
 // nothing while the database does not answer.
 type writersMetric struct {
-	list   func(context.Context, models.WriterFilter) ([]models.NamedWriter, error)
+	active *telemetry.Sampled[[]models.NamedWriter]
 	limits writers.Limits
 	now    func() time.Time
 
 	since, due *prometheus.Desc
-
-	mu   sync.Mutex
-	at   time.Time
-	last []models.NamedWriter
 }
 
 func newWritersMetric(
 	list func(context.Context, models.WriterFilter) ([]models.NamedWriter, error), limits writers.Limits, now func() time.Time,
 ) *writersMetric {
 	labels := []string{"catalog", "table", "writer", "kind"}
+	active := func(ctx context.Context) ([]models.NamedWriter, error) {
+		return list(ctx, models.WriterFilter{State: models.WriterActive, Limit: mostWriterSeries, PacedFirst: true})
+	}
 	return &writersMetric{
-		list: list, limits: limits, now: now,
+		active: telemetry.NewSampled(active, now), limits: limits, now: now,
 		since: prometheus.NewDesc("sluice_writer_seconds_since_last_commit",
 			"Seconds since an active writer committed, or since it was declared where it never did.", labels, nil),
 		due: prometheus.NewDesc("sluice_writer_due_seconds",
@@ -50,7 +49,7 @@ func (m *writersMetric) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *writersMetric) Collect(out chan<- prometheus.Metric) {
 	now := m.now()
-	for _, w := range m.listed() {
+	for _, w := range m.active.Value() {
 		labels := []string{w.CatalogName, w.Table, w.ID, string(w.Kind)}
 		last := w.CreatedAt
 		if w.LastCommitAt != nil {
@@ -61,20 +60,4 @@ func (m *writersMetric) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(m.due, prometheus.GaugeValue, due.Sub(now).Seconds(), labels...)
 		}
 	}
-}
-
-func (m *writersMetric) listed() []models.NamedWriter {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.at.IsZero() && m.now().Sub(m.at) < countedEvery {
-		return m.last
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
-	defer cancel()
-	found, err := m.list(ctx, models.WriterFilter{State: models.WriterActive, Limit: mostWriterSeries, PacedFirst: true})
-	if err != nil {
-		found = nil
-	}
-	m.at, m.last = m.now(), found
-	return found
 }

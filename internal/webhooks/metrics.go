@@ -2,11 +2,11 @@ package webhooks
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sluice-data/sluice/internal/telemetry"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -28,29 +28,19 @@ func newResults() *prometheus.CounterVec {
 	return results
 }
 
-const (
-	// countedEvery bounds how often backlogs are counted, whoever asks for the metrics.
-	countedEvery = 10 * time.Second
-	countTimeout = time.Second
-)
-
 // Backlogs measures what webhooks have not got, when the metrics are read. It gives nothing while the database does not
 // answer.
 type Backlogs struct {
-	count                 func(context.Context) ([]models.WebhookBacklog, error)
+	backlogs              *telemetry.Sampled[[]models.WebhookBacklog]
 	now                   func() time.Time
 	pending, dead, oldest *prometheus.Desc
-
-	mu   sync.Mutex
-	at   time.Time
-	last []models.WebhookBacklog
 }
 
 // NewBacklogs makes the collector. count is WebhookBacklogs of a Store.
 func NewBacklogs(count func(context.Context) ([]models.WebhookBacklog, error), now func() time.Time) *Backlogs {
 	of := []string{"webhook"}
 	return &Backlogs{
-		count: count, now: now,
+		backlogs: telemetry.NewSampled(count, now), now: now,
 		pending: prometheus.NewDesc("sluice_webhook_deliveries_pending", "Deliveries that a webhook has not got yet.", of, nil),
 		dead:    prometheus.NewDesc("sluice_webhook_deliveries_dead", "Deliveries that were given up and can be replayed.", of, nil),
 		oldest:  prometheus.NewDesc("sluice_webhook_oldest_pending_seconds", "Age of the oldest delivery that a webhook has not got yet.", of, nil),
@@ -67,7 +57,7 @@ func (b *Backlogs) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (b *Backlogs) Collect(out chan<- prometheus.Metric) {
 	now := b.now()
-	for _, one := range b.counted() {
+	for _, one := range b.backlogs.Value() {
 		age := time.Duration(0)
 		if one.OldestPending != nil {
 			age = max(0, now.Sub(*one.OldestPending))
@@ -76,20 +66,4 @@ func (b *Backlogs) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(b.dead, prometheus.GaugeValue, float64(one.Dead), one.Webhook)
 		out <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, age.Seconds(), one.Webhook)
 	}
-}
-
-func (b *Backlogs) counted() []models.WebhookBacklog {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.at.IsZero() && b.now().Sub(b.at) < countedEvery {
-		return b.last
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
-	defer cancel()
-	counts, err := b.count(ctx)
-	if err != nil {
-		counts = nil
-	}
-	b.at, b.last = b.now(), counts
-	return counts
 }
