@@ -15,8 +15,8 @@ const pathColumn = 2147483546
 type deleteFile struct {
 	candidate
 	sequence     int64
-	lower, upper any    // of the paths it deletes from; nil unknown
-	referenced   string // the only data file it is for, "" for any
+	lower, upper *string // of the paths it deletes from; nil unknown
+	referenced   string  // the only data file it is for, "" for any
 }
 
 // deleteIndex finds the delete files of a data file.
@@ -57,7 +57,7 @@ func (w *work) indexDeletes(ctx context.Context) (*deleteIndex, error) {
 	for i, entries := range found {
 		for _, e := range entries {
 			c := candidate{entry: e, spec: specs[i], partition: partitionOf(e.file, specs[i])}
-			if !w.tests || w.filter.may(c.partitionMay) {
+			if !w.tests || w.filter.MayIn(c.spec.fields, c.partitionSummary, nil) {
 				index.add(c)
 			}
 		}
@@ -95,12 +95,19 @@ func (d *deleteFile) readPaths() {
 		d.referenced = *path
 		return
 	}
-	text := typeOf(typeString)
-	d.lower = text.boundOrNil(d.file.LowerBoundValues()[pathColumn])
-	d.upper = text.boundOrNil(d.file.UpperBoundValues()[pathColumn])
-	if d.lower != nil && d.lower == d.upper {
-		d.referenced = d.lower.(string)
+	d.lower, d.upper = textBound(d.file.LowerBoundValues()), textBound(d.file.UpperBoundValues())
+	if d.lower != nil && d.upper != nil && *d.lower == *d.upper {
+		d.referenced = *d.lower
 	}
+}
+
+func textBound(bounds map[int][]byte) *string {
+	raw, ok := bounds[pathColumn]
+	if !ok || raw == nil {
+		return nil
+	}
+	text := string(raw)
+	return &text
 }
 
 // of gives the delete files that apply to a data file: equality deletes that are newer, and the deletion vector or else
@@ -129,5 +136,5 @@ func (x *deleteIndex) of(c candidate) []*deleteFile {
 }
 
 func (d *deleteFile) mayName(path string) bool {
-	return (d.lower == nil || d.lower.(string) <= path) && (d.upper == nil || d.upper.(string) >= path)
+	return (d.lower == nil || *d.lower <= path) && (d.upper == nil || *d.upper >= path)
 }

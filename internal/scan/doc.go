@@ -2,14 +2,11 @@
 // match a filter, which delete files apply to each, and what of the filter is left to check. It reads manifests and
 // never data.
 //
-// A file is left out only when no row of it can match, whichever of the two common logics the engine follows: SQL's,
-// where a comparison with NULL is unknown, or Iceberg's, where it is false and its negation true. Where both do not
-// agree, or a statistic is missing or odd, the file stays in.
+// Our own reader takes all files of a snapshot at once (Files); engines get them in pages (Plan).
 //
 // Plans are not stored: a plan id and a plan task say themselves what they stand for, so that any process can serve
 // them. They carry nothing that a plan request could not ask for, and whoever brings one needs the right to read the
 // table all the same.
 //
-// It may import models, internal/fault, internal/metadata, and iceberg-go for manifests and transforms. Filters are
-// parsed, bound and evaluated here: iceberg-go's row predicates lose rows with NULL.
+// It may import internal/fault, internal/metadata, internal/expression for filters, and iceberg-go for reading manifests.
 package scan

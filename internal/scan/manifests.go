@@ -142,11 +142,11 @@ func (p *Planner) fetch(ctx context.Context, what, location string) ([]byte, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case fault.Is(err, fault.Unavailable):
-		return nil, fault.Wrap(err, fault.Unavailable, "The %s %s could not be read just now. Plan the scan again.", what, location)
+		return nil, fault.Wrap(err, fault.Unavailable, "The %s %s could not be read just now. Try again.", what, location)
 	}
-	return nil, fault.Wrap(err, fault.Internal, "The %s %s cannot be read, so the table cannot be planned. Restore the file, or roll the table back to a snapshot without it.", what, location)
+	return nil, fault.Wrap(err, fault.Internal, "The %s %s cannot be read, so the snapshot cannot be scanned. Restore the file, or roll the table back to a snapshot without it.", what, location)
 }
 
 func damaged(err error, what, location string) error {
-	return fault.Wrap(err, fault.Internal, "The %s %s is damaged, so the table cannot be planned. Restore the file, or roll the table back to a snapshot without it.", what, location)
+	return fault.Wrap(err, fault.Internal, "The %s %s is damaged, so the snapshot cannot be scanned. Restore the file, or roll the table back to a snapshot without it.", what, location)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sluice-data/sluice/internal/expression"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 )
@@ -70,8 +71,8 @@ func schemaFor(doc *metadata.Document, pin pinned, ofSnapshot bool) (metadata.Sc
 // catalogue is what a document says of columns and specs, looked up when first needed. It is safe for concurrent use.
 type catalogue struct {
 	doc     *metadata.Document
-	columns columns
-	others  []columns // of the other schemas, once asked for
+	columns expression.Columns
+	others  []expression.Columns // of the other schemas, once asked for
 	looked  bool
 
 	mu    sync.Mutex
@@ -79,27 +80,27 @@ type catalogue struct {
 }
 
 func newCatalogue(doc *metadata.Document, schema metadata.Schema) *catalogue {
-	return &catalogue{doc: doc, columns: columnsOf(schema), specs: make(map[int]spec)}
+	return &catalogue{doc: doc, columns: expression.NewColumns(schema), specs: make(map[int]spec)}
 }
 
 // typeOf gives a column's type from the scan's schema, or from another one when the column was dropped.
-func (c *catalogue) typeOf(id int) valueType {
-	if col, ok := c.columns.byID[id]; ok {
-		return col.typ
+func (c *catalogue) typeOf(id int) expression.Type {
+	if col, ok := c.columns.ByID(id); ok {
+		return col.Type
 	}
 	if !c.looked {
 		c.looked = true
 		c.others = otherColumns(c.doc)
 	}
 	for _, cols := range slices.Backward(c.others) {
-		if col, ok := cols.byID[id]; ok {
-			return col.typ
+		if col, ok := cols.ByID(id); ok {
+			return col.Type
 		}
 	}
-	return valueType{}
+	return expression.Type{}
 }
 
-func otherColumns(doc *metadata.Document) []columns {
+func otherColumns(doc *metadata.Document) []expression.Columns {
 	raw, _ := doc.Section("schemas")
 	var ids []struct {
 		ID int `json:"schema-id"`
@@ -107,10 +108,10 @@ func otherColumns(doc *metadata.Document) []columns {
 	if json.Unmarshal(raw, &ids) != nil {
 		return nil
 	}
-	var out []columns
+	var out []expression.Columns
 	for _, s := range ids {
 		if schema, ok, err := doc.Schema(s.ID); ok && err == nil {
-			out = append(out, columnsOf(schema))
+			out = append(out, expression.NewColumns(schema))
 		}
 	}
 	return out

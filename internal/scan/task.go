@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -48,7 +49,7 @@ func (c *candidate) contentFile() ContentFile {
 		SplitOffsets: f.SplitOffsets(), SortOrderID: f.SortOrderID(), EqualityIDs: f.EqualityFieldIDs(),
 	}
 	for i, v := range c.partition {
-		out.Partition[i] = v.json()
+		out.Partition[i] = v.JSON()
 	}
 	if f.ContentType() == iceberg.EntryContentData {
 		out.FirstRowID = f.FirstRowID()
@@ -73,25 +74,26 @@ func (c *candidate) partitionKey() string {
 	key := []byte(strconv.Itoa(c.spec.id))
 	for _, v := range c.partition {
 		key = append(key, '|')
-		if v.known {
-			key = append(key, v.json()...)
+		if v.Known() {
+			key = append(key, v.JSON()...)
 		} else {
-			key = fmt.Appendf(key, "?%v", v.raw)
+			key = fmt.Appendf(key, "?%v", v.Raw())
 		}
 	}
 	return string(key)
 }
 
+func upperHex(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }
+
 func statsOf(f iceberg.DataFile, ids []int) Stats {
-	hexed := func(b []byte) string { return upperHex(b) }
 	same := func(n int64) int64 { return n }
 	return Stats{
 		ColumnSizes:     byColumn(f.ColumnSizes(), ids, same),
 		ValueCounts:     byColumn(f.ValueCounts(), ids, same),
 		NullValueCounts: byColumn(f.NullValueCounts(), ids, same),
 		NaNValueCounts:  byColumn(f.NaNValueCounts(), ids, same),
-		LowerBounds:     byColumn(f.LowerBoundValues(), ids, hexed),
-		UpperBounds:     byColumn(f.UpperBoundValues(), ids, hexed),
+		LowerBounds:     byColumn(f.LowerBoundValues(), ids, upperHex),
+		UpperBounds:     byColumn(f.UpperBoundValues(), ids, upperHex),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/sluice-data/sluice/internal/expression"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 )
@@ -22,8 +23,7 @@ const (
 
 // The bounds of filters and of the tokens that carry them, in bytes.
 const (
-	mostFilter = 1 << 20
-	mostToken  = 2 * mostFilter
+	mostToken  = 2 * expression.MostBytes
 	longFilter = 16 << 10 // repeated in one plan task alone
 )
 

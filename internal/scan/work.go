@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/iceberg-go"
 
+	"github.com/sluice-data/sluice/internal/expression"
 	"github.com/sluice-data/sluice/internal/metadata"
 )
 
@@ -16,9 +17,10 @@ type work struct {
 	planner *Planner
 	pin     pinned
 	names   *catalogue
-	filter  expression
+	filter  *expression.Filter
 	stats   []int // field ids whose statistics are answered
 	tests   bool  // the filter has predicates
+	plain   bool  // files are wanted, not tasks: nothing is said of what is left to check
 	data    []manifest
 	deletes []manifest
 	added   map[int64]bool // of an incremental scan: the snapshots whose files count; nil for all live files
@@ -31,18 +33,18 @@ func (p *Planner) open(ctx context.Context, doc *metadata.Document, pin pinned) 
 		return nil, err
 	}
 	w := &work{planner: p, pin: pin, names: newCatalogue(doc, schema)}
-	if w.filter, err = parseFilter(pin.Filter, w.names.columns, pin.IgnoreCase); err != nil {
+	filter, err := expression.ParseIn(pin.Filter, w.names.columns, pin.IgnoreCase)
+	if err != nil {
 		return nil, err
 	}
-	_, constantly := w.filter.(constant)
-	w.tests = !constantly
+	w.setFilter(filter)
 	for _, name := range pin.Stats {
-		if col, err := w.names.columns.find(name, pin.IgnoreCase); err == nil && !slices.Contains(w.stats, col.id) {
-			w.stats = append(w.stats, col.id)
+		if col, err := w.names.columns.Find(name, pin.IgnoreCase); err == nil && !slices.Contains(w.stats, col.ID) {
+			w.stats = append(w.stats, col.ID)
 		}
 	}
 	slices.Sort(w.stats)
-	if pin.Snapshot == nil || w.filter == constant(false) {
+	if pin.Snapshot == nil || filter.IsNone() {
 		return w, nil
 	}
 	if pin.Start != nil {
@@ -51,6 +53,10 @@ func (p *Planner) open(ctx context.Context, doc *metadata.Document, pin pinned) 
 		err = w.addSnapshot(ctx, doc)
 	}
 	return w, err
+}
+
+func (w *work) setFilter(filter *expression.Filter) {
+	w.filter, w.tests = filter, !filter.IsAll() && !filter.IsNone()
 }
 
 func (w *work) addSnapshot(ctx context.Context, doc *metadata.Document) error {
@@ -163,7 +169,7 @@ func (w *work) detail() detail {
 	switch {
 	case len(w.stats) > 0:
 		return allStats
-	case w.tests:
+	case w.tests, w.plain:
 		return pruning
 	}
 	return noStats

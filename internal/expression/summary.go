@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"slices"
@@ -12,64 +12,85 @@ const mostMembers = 200
 // as they may pass a negated comparison.
 type test struct {
 	op     op
-	typ    valueType
+	typ    Type
 	values []any // in order; none for unary operators
 	nulls  bool
 }
 
-// summary is what is known of the values that a file, or the files of a manifest, have of a column or partition field.
-type summary struct {
-	hasNull, hasNaN   bool // may have
-	onlyNull, onlyNaN bool // certainly
-	lower, upper      any  // nil unknown
-	exact             bool // lower is the only value there may be, but for NULL and NaN
+// Summary is what is known of the values that a file, a part of it, or the files of a manifest have of a column or
+// partition field. Bounds are as Type.Bound gives them.
+type Summary struct {
+	Lower, Upper      any  // nil unknown
+	HasNull, HasNaN   bool // may have
+	OnlyNull, OnlyNaN bool // certainly
+	Exact             bool // Lower is the only value there may be, but for NULL and NaN
 }
 
-// unknown is the summary of what nothing is known of.
-func unknown() summary { return summary{hasNull: true, hasNaN: true} }
+// Unknown is the Summary of what nothing is known of.
+func Unknown() Summary { return Summary{HasNull: true, HasNaN: true} }
+
+// SetBounds takes bounds that make sense together. Equal ones leave room for one value.
+func (s *Summary) SetBounds(lower, upper any) {
+	if lower == nil || upper == nil {
+		s.Lower, s.Upper = lower, upper
+		return
+	}
+	if order := compare(lower, upper); order <= 0 {
+		s.Lower, s.Upper, s.Exact = lower, upper, order == 0
+	}
+}
+
+// of leaves out bounds that are no values of the type.
+func (s Summary) of(t Type) Summary {
+	if s.Lower != nil && !t.holds(s.Lower) || s.Upper != nil && !t.holds(s.Upper) {
+		s.Lower, s.Upper, s.Exact = nil, nil, false
+	}
+	s.Exact = s.Exact && s.Lower != nil
+	return s
+}
 
 // may tells whether a row may pass the test. It errs on the side of yes.
-func (t test) may(s summary) bool {
+func (t test) may(s Summary) bool {
 	if t.op.isUnary() {
 		return t.mayUnary(s)
 	}
 	switch t.op {
 	case opNotEqual, opNotIn:
-		only := s.exact && !s.hasNull && !s.hasNaN && !isZero(s.lower)
-		return !only || !t.among(s.lower)
+		only := s.Exact && !s.HasNull && !s.HasNaN && !isZero(s.Lower)
+		return !only || !t.among(s.Lower)
 	case opNotStartsWith:
-		return s.hasNull || !t.isPrefixOf(s.lower) || !t.isPrefixOf(s.upper)
+		return s.HasNull || !t.isPrefixOf(s.Lower) || !t.isPrefixOf(s.Upper)
 	}
-	if t.nulls && (s.hasNull || s.hasNaN) {
+	if t.nulls && (s.HasNull || s.HasNaN) {
 		return true
 	}
-	return !s.onlyNull && t.mayCompare(s)
+	return !s.OnlyNull && t.mayCompare(s)
 }
 
-func (t test) mayUnary(s summary) bool {
+func (t test) mayUnary(s Summary) bool {
 	switch t.op {
 	case opIsNull:
-		return s.hasNull
+		return s.HasNull
 	case opNotNull:
-		return !s.onlyNull
+		return !s.OnlyNull
 	case opIsNaN:
-		return s.hasNaN
+		return s.HasNaN
 	}
-	return !s.onlyNaN
+	return !s.OnlyNaN
 }
 
-func (t test) mayCompare(s summary) bool {
+func (t test) mayCompare(s Summary) bool {
 	// Some engines order NaN above all numbers.
-	nan := t.typ.kind == floatKind && s.hasNaN
+	nan := t.typ.kind == floatKind && s.HasNaN
 	switch t.op {
 	case opLess, opLessEqual:
-		return s.lower == nil || t.below(s.lower, s.exact)
+		return s.Lower == nil || t.below(s.Lower, s.Exact)
 	case opGreater, opGreaterEqual:
-		return nan || s.upper == nil || t.above(s.upper, s.exact)
+		return nan || s.Upper == nil || t.above(s.Upper, s.Exact)
 	case opStartsWith:
-		return !s.onlyNaN && t.mayStart(s)
+		return !s.OnlyNaN && t.mayStart(s)
 	}
-	return !s.onlyNaN && t.mayEqual(s)
+	return !s.OnlyNaN && t.mayEqual(s)
 }
 
 // below tells whether a value of at least lower can be less than the literal.
@@ -95,12 +116,12 @@ func isZero(v any) bool {
 	return ok && f == 0
 }
 
-func (t test) mayEqual(s summary) bool {
+func (t test) mayEqual(s Summary) bool {
 	if len(t.values) == 0 {
 		return false // in of nothing
 	}
-	if s.exact {
-		return t.among(s.lower)
+	if s.Exact {
+		return t.among(s.Lower)
 	}
 	if len(t.values) > mostMembers {
 		return t.overlaps(s, t.values[0], t.values[len(t.values)-1])
@@ -111,32 +132,32 @@ func (t test) mayEqual(s summary) bool {
 }
 
 // overlaps tells whether the range from low to high meets the summary's.
-func (t test) overlaps(s summary, low, high any) bool {
+func (t test) overlaps(s Summary, low, high any) bool {
 	if t.typ.name == typeUUID && len(t.values) > mostMembers {
 		return true
 	}
-	return (s.lower == nil || compare(s.lower, high) <= 0) && (s.upper == nil || compare(s.upper, low) >= 0)
+	return (s.Lower == nil || compare(s.Lower, high) <= 0) && (s.Upper == nil || compare(s.Upper, low) >= 0)
 }
 
 // overlapsSigned is overlaps in the order of older writers' UUID bounds: two signed 64-bit halves.
-func overlapsSigned(s summary, v any) bool {
+func overlapsSigned(s Summary, v any) bool {
 	signed := func(v any) string {
 		b := []byte(v.(string))
 		b[0] ^= 0x80
 		b[8] ^= 0x80
 		return string(b)
 	}
-	return (s.lower == nil || signed(s.lower) <= signed(v)) && (s.upper == nil || signed(s.upper) >= signed(v))
+	return (s.Lower == nil || signed(s.Lower) <= signed(v)) && (s.Upper == nil || signed(s.Upper) >= signed(v))
 }
 
 // mayStart: a value that starts with the prefix lies between the prefix itself and whatever follows it.
-func (t test) mayStart(s summary) bool {
+func (t test) mayStart(s Summary) bool {
 	prefix := t.values[0].(string)
 	cut := func(v any) string {
 		text := v.(string)
 		return text[:min(len(text), len(prefix))]
 	}
-	return (s.lower == nil || cut(s.lower) <= prefix) && (s.upper == nil || cut(s.upper) >= prefix)
+	return (s.Lower == nil || cut(s.Lower) <= prefix) && (s.Upper == nil || cut(s.Upper) >= prefix)
 }
 
 // isPrefixOf is false for an unknown value.
@@ -164,7 +185,7 @@ func (t test) decide(v any, nan bool) (result, known bool) {
 	case isZero(v) && t.op != opEqual && t.op != opIn:
 		return false, false
 	}
-	return t.may(summary{lower: v, upper: v, exact: true}), true
+	return t.may(Summary{Lower: v, Upper: v, Exact: true}), true
 }
 
 func (t test) decideUnary(null, nan bool) (result, known bool) {

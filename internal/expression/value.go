@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"cmp"
@@ -40,9 +40,29 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// bound decodes a bound from Iceberg's binary form; nil when it is none of the type, or NaN, which bounds nothing. Bounds
-// of a narrower type that the column was widened from are read as such.
-func (t valueType) bound(raw []byte) any {
+// holds tells whether v is held as values of the type are.
+func (t Type) holds(v any) bool {
+	switch v.(type) {
+	case bool:
+		return t.kind == boolKind
+	case int64:
+		return t.kind == intKind
+	case float64:
+		return t.kind == floatKind
+	case *big.Rat:
+		return t.kind == decimalKind
+	case string:
+		return t.kind == stringKind || t.kind == bytesKind
+	}
+	return false
+}
+
+// Bound decodes a bound from Iceberg's binary form; nil when there is none, or none of the type, or NaN, which bounds
+// nothing. Bounds of a narrower type that the column was widened from are read as such.
+func (t Type) Bound(raw []byte) any {
+	if raw == nil {
+		return nil // an empty one is the empty text
+	}
 	switch t.kind {
 	case boolKind:
 		if len(raw) == 1 {
@@ -73,7 +93,18 @@ func (t valueType) bound(raw []byte) any {
 	return nil
 }
 
-func (t valueType) intBound(raw []byte) any {
+// Unscaled gives the bound that a whole number is: of decimals, one of their smallest units. Parquet has small ones so.
+func (t Type) Unscaled(n int64) any {
+	switch t.kind {
+	case intKind:
+		return n
+	case decimalKind:
+		return t.unscaled(big.NewInt(n))
+	}
+	return nil
+}
+
+func (t Type) intBound(raw []byte) any {
 	switch len(raw) {
 	case 4:
 		n := int64(int32(binary.LittleEndian.Uint32(raw))) //nolint:gosec // the bits are a signed number
@@ -88,7 +119,7 @@ func (t valueType) intBound(raw []byte) any {
 }
 
 // ofDays reads a date as the timestamp that its column was widened to; nil beyond the type's range.
-func (t valueType) ofDays(days int64) any {
+func (t Type) ofDays(days int64) any {
 	unit := int64(microsPerDay)
 	if t.isNanos() {
 		unit *= 1000
@@ -107,14 +138,14 @@ func twosComplement(raw []byte) *big.Int {
 	return n
 }
 
-func (t valueType) unscaled(n *big.Int) *big.Rat {
+func (t Type) unscaled(n *big.Int) *big.Rat {
 	return new(big.Rat).SetFrac(n, pow10(t.scale))
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
 // stored converts a partition value as iceberg-go reads it; false when it is none of the type.
-func (t valueType) stored(v any) (any, bool) {
+func (t Type) stored(v any) (any, bool) {
 	switch v := v.(type) {
 	case bool:
 		return v, t.kind == boolKind
@@ -139,7 +170,7 @@ func (t valueType) stored(v any) (any, bool) {
 	return nil, false
 }
 
-func (t valueType) storedInt(v any) (any, bool) {
+func (t Type) storedInt(v any) (any, bool) {
 	n := reflect.ValueOf(v).Int()
 	if _, date := v.(iceberg.Date); date && t.isTimestamp() {
 		at := t.ofDays(n)
@@ -148,15 +179,15 @@ func (t valueType) storedInt(v any) (any, bool) {
 	return n, t.kind == intKind
 }
 
-func (t valueType) storedBytes(b []byte) (any, bool) {
+func (t Type) storedBytes(b []byte) (any, bool) {
 	if t.kind == decimalKind && len(b) > 0 {
 		return t.unscaled(twosComplement(b)), true
 	}
 	return string(b), t.kind == bytesKind && (t.width == 0 || len(b) == t.width)
 }
 
-// json writes a value as the protocol does.
-func (t valueType) json(v any) json.RawMessage {
+// JSON writes a value as the protocol does.
+func (t Type) JSON(v any) json.RawMessage {
 	switch v := v.(type) {
 	case bool:
 		return strconv.AppendBool(nil, v)
@@ -179,7 +210,7 @@ func (t valueType) json(v any) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-func (t valueType) intJSON(v int64) json.RawMessage {
+func (t Type) intJSON(v int64) json.RawMessage {
 	zone := ""
 	if t.hasZone() {
 		zone = "+00:00"

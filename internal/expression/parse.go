@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"bytes"
@@ -8,6 +8,9 @@ import (
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
+// MostBytes is how long a filter may be.
+const MostBytes = 1 << 20
+
 // The bounds of a filter: how deep it nests and how many predicates it has.
 const (
 	deepestFilter  = 200
@@ -16,7 +19,7 @@ const (
 
 // parser binds a filter to the columns of a schema while it reads it.
 type parser struct {
-	columns    columns
+	columns    Columns
 	ignoreCase bool
 	predicates int
 }
@@ -25,12 +28,12 @@ type parser struct {
 type node map[string]json.RawMessage
 
 // parseFilter reads a filter. Errors are fault.Invalid and name the column, or say which part is wrong.
-func parseFilter(raw json.RawMessage, cols columns, ignoreCase bool) (expression, error) {
+func parseFilter(raw json.RawMessage, cols Columns, ignoreCase bool) (expression, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return constant(true), nil
 	}
-	if len(raw) > mostFilter {
-		return nil, fault.New(fault.Invalid, "The filter is larger than the limit of %d bytes. Plan with a shorter one and filter further yourself.", mostFilter)
+	if len(raw) > MostBytes {
+		return nil, fault.New(fault.Invalid, "The filter is larger than the limit of %d bytes. Use a shorter one and filter further yourself.", MostBytes)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
@@ -43,7 +46,7 @@ func parseFilter(raw json.RawMessage, cols columns, ignoreCase bool) (expression
 // predicate reads one node; negate tells that it is within an odd number of NOTs.
 func (p *parser) predicate(raw json.RawMessage, negate bool, depth int) (expression, error) {
 	if p.predicates++; depth > deepestFilter || p.predicates > mostPredicates {
-		return nil, fault.New(fault.Invalid, "The filter nests deeper than %d or has more than %d parts. Plan with a simpler one and filter further yourself.", deepestFilter, mostPredicates)
+		return nil, fault.New(fault.Invalid, "The filter nests deeper than %d or has more than %d parts. Use a simpler one and filter further yourself.", deepestFilter, mostPredicates)
 	}
 	if v, ok := boolean(raw); ok {
 		return constant(v != negate), nil
@@ -89,7 +92,7 @@ func (p *parser) leaf(o op, n node, raw json.RawMessage, negate bool) (expressio
 	case o.isUnary():
 		err = p.bindUnary(pred, o, n)
 	case o.isSet():
-		err = p.bindSet(pred, n)
+		err = p.bindSet(pred, o, n)
 	case o.isComparison():
 		o, err = p.bindComparison(pred, o, n)
 	default:
@@ -98,7 +101,10 @@ func (p *parser) leaf(o op, n node, raw json.RawMessage, negate bool) (expressio
 	if err != nil {
 		return nil, err
 	}
-	pred.op = o
+	if o.isSet() && len(pred.literals) == 0 {
+		return constant((o == opNotIn) != negate), nil // a set of nothing, which has not even NULL
+	}
+	pred.op, pred.asked = o, o
 	if negate {
 		pred.op = o.opposite()
 		pred.nulls = slices.Contains([]op{opLess, opLessEqual, opGreater, opGreaterEqual}, o)
@@ -112,12 +118,12 @@ func (p *parser) bindUnary(pred *predicate, o op, n node) error {
 		return err
 	}
 	if (o == opIsNaN || o == opNotNaN) && pred.typ.kind != floatKind && !pred.vague {
-		return fault.New(fault.Invalid, "The filter tests column %q for NaN, but its type is %s. Only float and double have NaN.", pred.column.path, pred.column.typ.name)
+		return fault.New(fault.Invalid, "The filter tests column %q for NaN, but its type is %s. Only float and double have NaN.", pred.column.Path, pred.column.Type.name)
 	}
 	return nil
 }
 
-func (p *parser) bindSet(pred *predicate, n node) error {
+func (p *parser) bindSet(pred *predicate, o op, n node) error {
 	if err := p.bindTerm(pred, either(n["term"], n["child"])); err != nil {
 		return err
 	}
@@ -133,7 +139,7 @@ func (p *parser) bindSet(pred *predicate, n node) error {
 		return wrongFilter("\"in\" and \"not-in\" need a list of values")
 	}
 	for _, v := range values {
-		if err := p.addLiteral(pred, v); err != nil {
+		if err := p.addLiteral(pred, o, v); err != nil {
 			return err
 		}
 	}
@@ -161,36 +167,39 @@ func (p *parser) bindComparison(pred *predicate, o op, n node) (op, error) {
 		return o, wrongFilter("%q needs a value", o)
 	}
 	if !isLiteral(value) {
-		pred.vague = true
-		return o, p.bindTerm(&predicate{}, value)
+		var with predicate
+		err := p.bindTerm(&with, value)
+		pred.vague, pred.foreign, pred.other = true, true, &with.column
+		return o, err
 	}
 	if (o == opStartsWith || o == opNotStartsWith) && pred.typ.kind != stringKind && !pred.vague {
-		return o, fault.New(fault.Invalid, "The filter tests how column %q starts, but its type is %s, not string.", pred.column.path, pred.column.typ.name)
+		return o, fault.New(fault.Invalid, "The filter tests how column %q starts, but its type is %s, not string.", pred.column.Path, pred.column.Type.name)
 	}
-	return o, p.addLiteral(pred, value)
+	return o, p.addLiteral(pred, o, value)
 }
 
 // addLiteral binds one literal to the type that the predicate compares.
-func (p *parser) addLiteral(pred *predicate, raw json.RawMessage) error {
+func (p *parser) addLiteral(pred *predicate, o op, raw json.RawMessage) error {
 	if wrapped, ok := object(raw); ok {
 		raw = wrapped["value"]
 		if kind, _ := text(wrapped["type"]); kind != "literal" || raw == nil {
 			return wrongFilter("a value is %s, not a literal", clip(raw))
 		}
 	}
-	if pred.vague {
-		return nil
-	}
 	if pred.typ.kind == noKind {
-		return fault.New(fault.Invalid, "The filter compares column %q, but values of its type %s cannot be compared. Only is-null and not-null can test it.", pred.column.path, pred.column.typ.name)
+		return fault.New(fault.Invalid, "The filter compares column %q, but values of its type %s cannot be compared. Only is-null and not-null can test it.", pred.column.Path, pred.column.Type.name)
 	}
 	v, err := pred.typ.literal(raw)
-	if err == errInexact { //nolint:errorlint // it is never wrapped
-		pred.vague = true
-		return nil
+	inexact := err == errInexact //nolint:errorlint // it is never wrapped
+	if err != nil && !inexact {
+		return fault.New(fault.Invalid, "The filter's literal for column %q %s.", pred.column.Path, err)
 	}
-	if err != nil {
-		return fault.New(fault.Invalid, "The filter's literal for column %q %s.", pred.column.path, err)
+	pred.literals = append(pred.literals, raw)
+	if inexact {
+		pred.vague = true
+		if v = pred.typ.nearest(v, o); v == nil {
+			return nil
+		}
 	}
 	pred.values = append(pred.values, v)
 	return nil

@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"math"
@@ -10,28 +10,28 @@ import (
 )
 
 // resultType gives the type of a transform's results; false when it does not take the source type or is not known.
-func resultType(transform iceberg.Transform, source valueType) (valueType, bool) {
+func resultType(transform iceberg.Transform, source Type) (Type, bool) {
 	isDate := source.name == typeDate
 	switch transform.(type) {
 	case iceberg.IdentityTransform, iceberg.VoidTransform:
 		return source, true
 	case iceberg.BucketTransform:
-		return typeOf(typeInt), source.kind != noKind && source.kind != boolKind && source.kind != floatKind
+		return TypeNamed(typeInt), source.kind != noKind && source.kind != boolKind && source.kind != floatKind
 	case iceberg.TruncateTransform:
 		ok := source.name == typeInt || source.name == typeLong || source.name == typeString || source.name == typeBinary
 		return source, ok || source.kind == decimalKind
 	case iceberg.YearTransform, iceberg.MonthTransform:
-		return typeOf(typeInt), isDate || source.isTimestamp()
+		return TypeNamed(typeInt), isDate || source.isTimestamp()
 	case iceberg.DayTransform:
-		return typeOf(typeDate), isDate || source.isTimestamp()
+		return TypeNamed(typeDate), isDate || source.isTimestamp()
 	case iceberg.HourTransform:
-		return typeOf(typeInt), source.isTimestamp()
+		return TypeNamed(typeInt), source.isTimestamp()
 	}
-	return valueType{}, false
+	return Type{}, false
 }
 
 // apply transforms a value of the type; false when that cannot be.
-func apply(transform iceberg.Transform, t valueType, v any) (any, bool) {
+func apply(transform iceberg.Transform, t Type, v any) (any, bool) {
 	switch transform := transform.(type) {
 	case iceberg.IdentityTransform:
 		return v, true
@@ -53,7 +53,7 @@ func apply(transform iceberg.Transform, t valueType, v any) (any, bool) {
 }
 
 // calendar counts whole years, months, days or hours since 1970, down.
-func calendar(transform iceberg.Transform, t valueType, n int64) int64 {
+func calendar(transform iceberg.Transform, t Type, n int64) int64 {
 	seconds := n * secondsPerDay
 	switch {
 	case t.isNanos():
@@ -75,7 +75,7 @@ func calendar(transform iceberg.Transform, t valueType, n int64) int64 {
 	return years*12 + int64(at.Month()) - 1
 }
 
-func truncate(width int64, t valueType, v any) (any, bool) {
+func truncate(width int64, t Type, v any) (any, bool) {
 	switch v := v.(type) {
 	case int64:
 		low := floorDiv(v, width) * width
@@ -109,7 +109,7 @@ func firstRunes(s string, n int64) string {
 }
 
 // lit makes iceberg-go's literal of a value, for its bucket hash.
-func (t valueType) lit(v any) (iceberg.Literal, bool) {
+func (t Type) lit(v any) (iceberg.Literal, bool) {
 	switch v := v.(type) {
 	case int64:
 		return t.intLit(v)
@@ -133,7 +133,7 @@ func (t valueType) lit(v any) (iceberg.Literal, bool) {
 	return nil, false
 }
 
-func (t valueType) intLit(v int64) (iceberg.Literal, bool) {
+func (t Type) intLit(v int64) (iceberg.Literal, bool) {
 	switch t.name {
 	case typeInt, typeDate:
 		// An int hashes as the long of its value.

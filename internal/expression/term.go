@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"encoding/json"
@@ -42,8 +42,8 @@ func (p *parser) bindTerm(pred *predicate, raw json.RawMessage) error {
 }
 
 func (p *parser) bindColumn(pred *predicate, name string) error {
-	col, err := p.columns.find(name, p.ignoreCase)
-	pred.column, pred.typ = col, col.typ
+	col, err := p.columns.Find(name, p.ignoreCase)
+	pred.column, pred.typ = col, col.Type
 	return err
 }
 
@@ -54,7 +54,7 @@ func (p *parser) bindReference(pred *predicate, n node) error {
 		if err != nil || !ok {
 			return fault.New(fault.Invalid, "The filter names the column with the id %s, which the table's schema does not have.", clip(raw))
 		}
-		pred.column, pred.typ = col, col.typ
+		pred.column, pred.typ = col, col.Type
 		return nil
 	}
 	name, ok := text(either(n["name"], n["term"]))
@@ -79,9 +79,9 @@ func (p *parser) bindTransform(pred *predicate, name string, term json.RawMessag
 	if _, identity := transform.(iceberg.IdentityTransform); identity {
 		return nil
 	}
-	result, ok := resultType(transform, pred.column.typ)
+	result, ok := resultType(transform, pred.column.Type)
 	if _, void := transform.(iceberg.VoidTransform); !ok || void {
-		return fault.New(fault.Invalid, "The filter applies %s to column %q, whose type %s it does not take.", name, pred.column.path, pred.column.typ.name)
+		return fault.New(fault.Invalid, "The filter applies %s to column %q, whose type %s it does not take.", name, pred.column.Path, pred.column.Type.name)
 	}
 	pred.transform, pred.typ = transform, result
 	return nil
@@ -104,7 +104,7 @@ func (p *parser) bindFunction(pred *predicate, n node) error {
 	case len(args) == 1 && slices.Contains([]string{"identity", "year", "month", "day", "hour"}, name):
 		return p.bindTransform(pred, name, args[0])
 	}
-	return fault.New(fault.Invalid, "The filter calls the function %q, which cannot be planned with. Use a partition transform with its arguments, or plan without it and filter yourself.", name)
+	return fault.New(fault.Invalid, "The filter calls the function %q, which is none. Use a partition transform with its arguments, or leave it out and filter further yourself.", name)
 }
 
 func functionName(raw json.RawMessage) (string, bool) {

@@ -1,4 +1,4 @@
-package scan
+package expression
 
 import (
 	"encoding/hex"
@@ -18,6 +18,25 @@ import (
 // so that nothing is left out for its sake.
 var errInexact = errors.New("inexact")
 
+// nearest gives what to compare with in place of an inexact literal: of a float the nearest one, of a time the next
+// one on the side that leaves the comparison as it was. Nil: no value is equal to it.
+func (t Type) nearest(v any, o op) any {
+	switch v := v.(type) {
+	case float64:
+		if short := float64(float32(v)); t.name == typeFloat && !math.IsInf(short, 0) {
+			return short
+		}
+	case int64: // rounded down
+		switch o {
+		case opLess, opGreaterEqual:
+			return v + 1
+		case opEqual, opNotEqual, opIn, opNotIn:
+			return nil
+		}
+	}
+	return v
+}
+
 const (
 	secondsPerDay = 86400
 	microsPerDay  = secondsPerDay * 1_000_000
@@ -25,7 +44,7 @@ const (
 
 // literal reads a filter's literal as a value of the type: dates and times as text or as counts since 1970, binary as
 // hex. The error is errInexact, or says in a clause what is wrong.
-func (t valueType) literal(raw json.RawMessage) (any, error) {
+func (t Type) literal(raw json.RawMessage) (any, error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.UseNumber()
@@ -47,14 +66,14 @@ func (t valueType) literal(raw json.RawMessage) (any, error) {
 	return nil, t.mismatch(string(raw))
 }
 
-func (t valueType) mismatch(literal string) error {
+func (t Type) mismatch(literal string) error {
 	if len(literal) > 64 {
 		literal = literal[:64] + "…"
 	}
 	return fmt.Errorf("is %s, which is no %s", strings.ToValidUTF8(literal, "?"), t.name)
 }
 
-func (t valueType) number(n string) (any, error) {
+func (t Type) number(n string) (any, error) {
 	switch t.kind {
 	case intKind:
 		i, err := strconv.ParseInt(n, 10, 64)
@@ -74,7 +93,7 @@ func (t valueType) number(n string) (any, error) {
 	return nil, t.mismatch(n)
 }
 
-func (t valueType) float(n string) (any, error) {
+func (t Type) float(n string) (any, error) {
 	f, err := strconv.ParseFloat(n, 64)
 	if err != nil || math.IsNaN(f) {
 		return nil, t.mismatch(n)
@@ -101,7 +120,7 @@ func rational(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-func (t valueType) text(s string) (any, error) {
+func (t Type) text(s string) (any, error) {
 	switch t.kind {
 	case stringKind:
 		return s, nil
@@ -128,7 +147,7 @@ func (t valueType) text(s string) (any, error) {
 	return nil, t.mismatch(strconv.Quote(s))
 }
 
-func (t valueType) binary(s string) (any, error) {
+func (t Type) binary(s string) (any, error) {
 	if t.name == typeUUID {
 		id, err := uuid.Parse(s)
 		if err != nil || len(s) != 36 {
@@ -149,7 +168,7 @@ type parsed struct {
 }
 
 // instant reads the text of a date or time.
-func (t valueType) instant(s string) (parsed, bool) {
+func (t Type) instant(s string) (parsed, bool) {
 	const clock = "15:04:05"
 	switch {
 	case t.name == typeDate:

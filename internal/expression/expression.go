@@ -1,7 +1,9 @@
-package scan
+package expression
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
 
 	"github.com/apache/iceberg-go"
 )
@@ -95,8 +97,10 @@ type expression interface {
 	may(predicateMay func(*predicate) bool) bool
 	// reduce replaces predicates by true or false where decide knows them.
 	reduce(decide func(*predicate) (result, known bool)) expression
-	// appendJSON writes it as the client wrote it.
-	appendJSON(b []byte) []byte
+	// selectRows gives the rows for which it is TRUE.
+	selectRows(column lookup, rows int) (Bitmap, error)
+	// appendJSON writes it, predicates by leaf.
+	appendJSON(b []byte, leaf func(*predicate, []byte) []byte) []byte
 }
 
 type constant bool
@@ -109,18 +113,22 @@ type junction struct {
 // predicate is one test of a column, or of a transform of it.
 type predicate struct {
 	test
-	column    column
+	column    Column
 	transform iceberg.Transform // nil for the column itself
 	vague     bool              // engines differ in what it means exactly, or it is not for us to evaluate: it may always match
+	foreign   bool              // it is not for us to evaluate
+	other     *Column           // that it is compared with, of a foreign one
+	asked     op                // before it was negated
 	negated   bool              // raw is within a NOT
 	raw       json.RawMessage   // as the client wrote it
+	literals  [][]byte          // as the client wrote them
 }
 
 func (c constant) may(func(*predicate) bool) bool { return bool(c) }
 
 func (c constant) reduce(func(*predicate) (bool, bool)) expression { return c }
 
-func (c constant) appendJSON(b []byte) []byte {
+func (c constant) appendJSON(b []byte, _ func(*predicate, []byte) []byte) []byte {
 	if c {
 		return append(b, "true"...)
 	}
@@ -155,18 +163,23 @@ func join(and bool, left, right expression) expression {
 	return junction{and, left, right}
 }
 
-func (j junction) appendJSON(b []byte) []byte {
+func (j junction) appendJSON(b []byte, leaf func(*predicate, []byte) []byte) []byte {
 	name := "or"
 	if j.and {
 		name = "and"
 	}
 	b = append(append(b, `{"type":"`...), name...)
-	b = j.left.appendJSON(append(b, `","left":`...))
-	b = j.right.appendJSON(append(b, `,"right":`...))
+	b = j.left.appendJSON(append(b, `","left":`...), leaf)
+	b = j.right.appendJSON(append(b, `,"right":`...), leaf)
 	return append(b, '}')
 }
 
 func (p *predicate) may(m func(*predicate) bool) bool { return p.vague || m(p) }
+
+// mayColumn tells whether a predicate may hold by what is known of its column. Of transforms it says nothing.
+func (p *predicate) mayColumn(stats func(fieldID int) Summary) bool {
+	return p.transform != nil || p.test.may(stats(p.column.ID).of(p.typ))
+}
 
 func (p *predicate) reduce(decide func(*predicate) (bool, bool)) expression {
 	if p.vague {
@@ -178,10 +191,53 @@ func (p *predicate) reduce(decide func(*predicate) (bool, bool)) expression {
 	return p
 }
 
-func (p *predicate) appendJSON(b []byte) []byte {
+func (p *predicate) appendJSON(b []byte, leaf func(*predicate, []byte) []byte) []byte {
 	if !p.negated {
+		return leaf(p, b)
+	}
+	return append(leaf(p, append(b, `{"type":"not","child":`...)), '}')
+}
+
+// appendSent writes the predicate as the client wrote it.
+func (p *predicate) appendSent(b []byte) []byte { return append(b, p.raw...) }
+
+// appendBound writes the predicate with the schema's name of its column, before it was negated.
+func (p *predicate) appendBound(b []byte) []byte {
+	if p.foreign {
 		return append(b, p.raw...)
 	}
-	b = append(append(b, `{"type":"not","child":`...), p.raw...)
+	o := p.asked
+	b = append(append(b, `{"type":"`...), o...)
+	b = append(b, `","term":`...)
+	if p.transform != nil {
+		b = append(append(b, `{"type":"transform","transform":`...), quoted(p.transform.String())...)
+		b = append(append(b, `,"term":`...), quoted(p.column.Path)...)
+		b = append(b, '}')
+	} else {
+		b = append(b, quoted(p.column.Path)...)
+	}
+	switch {
+	case o.isUnary():
+	case o.isSet():
+		b = append(append(b, `,"values":[`...), bytes.Join(p.literals, []byte(","))...)
+		b = append(b, ']')
+	default:
+		b = append(append(b, `,"value":`...), p.literals[0]...)
+	}
 	return append(b, '}')
+}
+
+// predicates gives all predicates of a filter.
+func predicates(e expression) iter.Seq[*predicate] {
+	return func(yield func(*predicate) bool) { eachPredicate(e, yield) }
+}
+
+func eachPredicate(e expression, yield func(*predicate) bool) bool {
+	switch e := e.(type) {
+	case junction:
+		return eachPredicate(e.left, yield) && eachPredicate(e.right, yield)
+	case *predicate:
+		return yield(e)
+	}
+	return true
 }
