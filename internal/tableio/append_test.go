@@ -1,19 +1,13 @@
 package tableio_test
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -21,98 +15,34 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// site is files in memory and a catalog of one table that applies commits or refuses them.
-type site struct {
-	files  map[string][]byte
-	doc    *metadata.Document
-	refuse error
-}
-
-func (s *site) ReadFile(_ context.Context, location string) ([]byte, error) {
-	data, ok := s.files[location]
-	if !ok {
-		return nil, fault.About(fault.NotFound, fault.File, "There is no %s.", location)
+func (s *site) append(base *metadata.Document, rows ...string) (int64, error) {
+	s.t.Helper()
+	in := tableio.Append{Table: s.ident(), Base: base, Summary: map[string]string{"marker": "1"}}
+	for _, r := range rows {
+		in.Rows = append(in.Rows, s.batch(r))
 	}
-	return data, nil
-}
-
-func (s *site) CreateFile(_ context.Context, location string, data []byte) error {
-	if _, taken := s.files[location]; taken {
-		return fault.New(fault.AlreadyExists, "There is a %s.", location)
-	}
-	s.files[location] = data
-	return nil
-}
-
-func (s *site) DeleteFile(_ context.Context, location string) error {
-	delete(s.files, location)
-	return nil
-}
-
-func (s *site) CommitTable(_ context.Context, _ policy.Caller, _ models.Catalog, in catalog.CommitInput) (catalog.TableView, error) {
-	if s.refuse != nil {
-		return catalog.TableView{}, s.refuse
-	}
-	if err := metadata.Check(s.doc, in.Requirements); err != nil {
-		return catalog.TableView{}, err
-	}
-	result, err := metadata.Apply(s.doc, in.Updates, metadata.ApplyOptions{Now: time.Now()})
-	if err == nil {
-		s.doc = result.Document
-	}
-	return catalog.TableView{Document: s.doc}, err
-}
-
-func newSite(t *testing.T, version string, kind string) *site {
-	t.Helper()
-	schema := `{"type":"struct","schema-id":0,"fields":[{"id":1,"name":"id","required":true,"type":"` + kind + `"},{"id":2,"name":"name","required":false,"type":"string"}]}`
-	doc, err := metadata.New(metadata.CreateInput{
-		UUID: "0b8c5d1e-0000-4000-8000-000000000001", Location: "s3://lake/t", Schema: json.RawMessage(schema),
-		Properties: map[string]string{"format-version": version}, Now: time.Now(),
-	})
-	require.NoError(t, err)
-	return &site{files: map[string][]byte{}, doc: doc}
-}
-
-func batch(t *testing.T, doc *metadata.Document, names ...string) arrow.RecordBatch {
-	t.Helper()
-	schema, err := tableio.Schema(doc)
-	require.NoError(t, err)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	for i, name := range names {
-		b.Field(0).(*array.Int64Builder).Append(int64(i))
-		b.Field(1).(*array.StringBuilder).Append(name)
-	}
-	return b.NewRecordBatch()
-}
-
-func (s *site) append(t *testing.T, base *metadata.Document, batches ...arrow.RecordBatch) (int64, error) {
-	t.Helper()
-	in := tableio.Append{Table: models.TableIdent{Namespace: []string{"db"}, Name: "t"}, Base: base, Summary: map[string]string{"marker": "1"}}
-	for _, b := range batches {
-		in.Parts = append(in.Parts, tableio.Part{Rows: b})
-	}
-	return tableio.NewAppender(s, s, time.Now).Append(t.Context(), policy.Caller{}, models.Catalog{}, in)
+	return s.io().Append(s.t.Context(), policy.Caller{}, models.Catalog{}, in)
 }
 
 func TestAppendsFollowOneAnother(t *testing.T) {
-	for _, version := range []string{"1", "2", "3"} {
-		t.Run("v"+version, func(t *testing.T) {
-			s := newSite(t, version, "long")
-			first, err := s.append(t, s.doc, batch(t, s.doc, "a", "b"), batch(t, s.doc), batch(t, s.doc, "c"))
+	for version := 1; version <= 3; version++ {
+		t.Run("v"+string(rune('0'+version)), func(t *testing.T) {
+			s := newSite(t, version, simpleFields, "")
+			first, err := s.append(s.doc, `[{"id":1,"name":"a"},{"id":2}]`, `[]`, `[{"id":3,"name":"c"}]`)
 			require.NoError(t, err)
-			second, err := s.append(t, s.doc, batch(t, s.doc, "d"))
+			second, err := s.append(s.doc, `[{"id":4,"name":"d"}]`)
 			require.NoError(t, err)
-			head, _ := s.doc.CurrentSnapshotID()
-			require.Equal(t, second, head)
-			snapshot, _ := s.doc.Snapshot(head)
+			snapshot := s.head()
+			require.Equal(t, second, snapshot.ID)
 			require.Equal(t, first, *snapshot.ParentID)
 			require.Equal(t, "append", snapshot.Operation)
 			require.Equal(t, "4", snapshot.Summary["total-records"])
-			require.Equal(t, "3", snapshot.Summary["total-data-files"], "a part without rows is no file")
+			require.Equal(t, "2", snapshot.Summary["total-data-files"])
+			require.Equal(t, "0", snapshot.Summary["total-delete-files"])
 			require.Equal(t, "1", snapshot.Summary["added-records"])
 			require.Equal(t, "1", snapshot.Summary["marker"])
-			require.Len(t, s.files, 3+2+2, "data files, manifests and lists")
+			require.Len(t, s.paths(), 2+2+2, "data files, manifests and lists")
+			require.Equal(t, []string{"1 a", "2 null", "3 c", "4 d"}, s.read())
 			if next, counted := s.doc.NextRowID(); counted {
 				require.EqualValues(t, 4, next)
 			}
@@ -121,11 +51,11 @@ func TestAppendsFollowOneAnother(t *testing.T) {
 }
 
 func TestNothingIsAppendedWithoutRows(t *testing.T) {
-	s := newSite(t, "2", "long")
-	id, err := s.append(t, s.doc, batch(t, s.doc))
+	s := newSite(t, 2, simpleFields, "")
+	id, err := s.append(s.doc, `[]`)
 	require.NoError(t, err)
 	require.Zero(t, id)
-	require.Empty(t, s.files)
+	require.Empty(t, s.paths())
 	require.Zero(t, s.doc.SnapshotCount())
 }
 
@@ -139,47 +69,77 @@ func TestARefusedAppendLeavesNothing(t *testing.T) {
 		"of unknown state": {fault.New(fault.UnknownState, "Who knows."), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, "2", "long")
+			s := newSite(t, 2, simpleFields, "")
 			s.refuse = c.err
-			_, err := s.append(t, s.doc, batch(t, s.doc, "a"))
+			_, err := s.append(s.doc, `[{"id":1}]`)
 			require.ErrorIs(t, err, c.err)
-			require.Len(t, s.files, c.files)
+			require.Len(t, s.paths(), c.files)
 		})
 	}
 }
 
 func TestAnAppendToAnOlderHeadIsAConflict(t *testing.T) {
-	s := newSite(t, "2", "long")
+	s := newSite(t, 2, simpleFields, "")
 	old := s.doc
-	_, err := s.append(t, old, batch(t, old, "a"))
+	_, err := s.append(old, `[{"id":1}]`)
 	require.NoError(t, err)
-	files := len(s.files)
-	_, err = s.append(t, old, batch(t, old, "b"))
+	files := s.paths()
+	_, err = s.append(old, `[{"id":2}]`)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	require.Len(t, s.files, files)
+	require.Equal(t, files, s.paths())
 }
 
 func TestFilesLieWhereTheTableSays(t *testing.T) {
-	s := newSite(t, "2", "long")
-	updates, err := metadata.DecodeUpdates([]json.RawMessage{json.RawMessage(
-		`{"action":"set-properties","updates":{"write.data.path":"s3://lake/t/rows/","write.metadata.path":"s3://lake/t/meta"}}`)})
-	require.NoError(t, err)
-	result, err := metadata.Apply(s.doc, updates, metadata.ApplyOptions{Now: time.Now()})
-	require.NoError(t, err)
-	s.doc = result.Document
-	_, err = s.append(t, s.doc, batch(t, s.doc, "a"))
-	require.NoError(t, err)
-	for location := range s.files {
-		if strings.HasSuffix(location, ".parquet") {
-			require.True(t, strings.HasPrefix(location, "s3://lake/t/rows/00000-0-"), location)
+	s := newSite(t, 2, simpleFields, "")
+	s.set("write.data.path", "file://"+s.folder+"/t/rows/")
+	s.set("write.metadata.path", "file://"+s.folder+"/t/meta")
+	s.commit(tableio.Delta{Adds: []*tableio.Written{s.write(tableio.FileOptions{Name: "w1"}, s.batch(`[{"id":1}]`))}})
+	for _, path := range s.paths() {
+		if strings.HasSuffix(path, ".parquet") {
+			require.Equal(t, "rows/w1-00000.parquet", path)
 		} else {
-			require.True(t, strings.HasPrefix(location, "s3://lake/t/meta/"), location)
+			require.True(t, strings.HasPrefix(path, "meta/"), path)
 		}
 	}
 }
 
 func TestTypesThatAreNotWrittenAreRefused(t *testing.T) {
-	_, err := tableio.Schema(newSite(t, "2", "fixed[4]").doc)
+	s := newSite(t, 3, `{"id":1,"name":"v","required":false,"type":"variant"}`, "")
+	_, err := s.io().NewFileWriter(t.Context(), s.doc, tableio.FileOptions{})
 	require.True(t, fault.Is(err, fault.Unsupported), "%v", err)
-	require.ErrorContains(t, err, "Column id")
+	require.ErrorContains(t, err, "Column v")
+}
+
+func TestANullInARequiredColumnIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ fields, rows, column string }{
+		"a column":          {simpleFields, `[{"id":1},{"name":"b"}]`, "id"},
+		"in a struct":       {`{"id":1,"name":"s","required":false,"type":{"type":"struct","fields":[{"id":2,"name":"a","required":true,"type":"int"},{"id":3,"name":"b","required":false,"type":"int"}]}}`, `[{"s":null},{"s":{"a":1}},{"s":{"a":null,"b":1}}]`, "s.a"},
+		"in a list":         {`{"id":1,"name":"l","required":false,"type":{"type":"list","element-id":2,"element":"string","element-required":true}}`, `[{"l":null},{"l":[]},{"l":["a"]},{"l":["a",null]}]`, "l.element"},
+		"deep in the lists": {`{"id":1,"name":"l","required":false,"type":{"type":"list","element-id":2,"element-required":false,"element":{"type":"struct","fields":[{"id":3,"name":"a","required":true,"type":"int"}]}}}`, `[{"l":[null,{"a":1}]},{"l":[{"a":null}]}]`, "l.element.a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, 2, c.fields, "")
+			all := s.batch(c.rows)
+			w, err := s.io().NewFileWriter(t.Context(), s.doc, tableio.FileOptions{})
+			require.NoError(t, err)
+			require.NoError(t, w.Write(all.NewSlice(0, all.NumRows()-1)), "the rows before the last are as they should be")
+			err = w.Write(all)
+			require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+			require.ErrorContains(t, err, "Column "+c.column+" is required and 1 of its values are null")
+			_, err = w.Close()
+			require.Error(t, err, "what failed is not closed as if it was whole")
+			w.Abort()
+			require.Empty(t, s.paths())
+		})
+	}
+}
+
+func TestRowsOfAnotherTableAreRefused(t *testing.T) {
+	s, other := newSite(t, 2, simpleFields, ""), newSite(t, 2, strings.Replace(simpleFields, `"long"`, `"int"`, 1), "")
+	for _, rows := range []arrow.RecordBatch{other.batch(`[{"id":1}]`), newSite(t, 2, `{"id":1,"name":"id","required":true,"type":"long"}`, "").batch(`[{"id":1}]`)} {
+		w, err := s.io().NewFileWriter(t.Context(), s.doc, tableio.FileOptions{})
+		require.NoError(t, err)
+		require.Error(t, w.Write(rows))
+		w.Abort()
+	}
 }

@@ -1,134 +1,153 @@
 package tableio
 
 import (
-	"unicode/utf8"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/iceberg-go"
 
-	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/columnar"
 )
 
-// boundLength is how much of a text a bound keeps, in characters.
-const boundLength = 16
-
-// statistics are those of a data file, by field id.
+// statistics collects what a manifest says of the columns of one data file. Columns in lists and maps have none: nobody
+// prunes by them.
 type statistics struct {
-	rows         int64
-	values       map[int]int64
-	nulls        map[int]int64
-	lower, upper map[int][]byte
+	rows  int64
+	roots []*column
 }
 
-// statisticsOf counts and bounds the columns of a batch. fault.Invalid: a required column has a null.
-func statisticsOf(l *layout, batch arrow.RecordBatch) (statistics, error) {
-	s := statistics{rows: batch.NumRows(), values: map[int]int64{}, nulls: map[int]int64{}, lower: map[int][]byte{}, upper: map[int][]byte{}}
-	for i, f := range l.schema.Fields() {
-		column := batch.Column(i)
-		nulls := int64(column.NullN())
-		if f.Required && nulls > 0 {
-			return s, fault.New(fault.Invalid, "Column %s is required and %d of its values are null.", f.Name, nulls)
-		}
-		s.values[f.ID], s.nulls[f.ID] = s.rows, nulls
-		low, high, err := boundsOf(column)
-		if err != nil {
-			return s, err
-		}
-		if low != nil {
-			s.lower[f.ID] = low
-		}
-		if high != nil {
-			s.upper[f.ID] = high
-		}
-	}
-	return s, nil
+// column is one of a data file, or a field of a struct in it.
+type column struct {
+	id       int
+	children []*column // of a struct; nil otherwise
+	mode     metricsMode
+	extremes extremes
+	nulls    int64
 }
 
-// boundsOf gives the least and the greatest value as manifests have them; nil where there is none that is of use.
-func boundsOf(column arrow.Array) (low, high []byte, err error) {
-	switch c := column.(type) {
-	case *array.Int64:
-		return bounds(c, c.Value, func(v int64) iceberg.Literal { return iceberg.NewLiteral(v) })
-	case *array.Int32:
-		return bounds(c, c.Value, func(v int32) iceberg.Literal { return iceberg.NewLiteral(v) })
-	case *array.Date32:
-		return bounds(c, c.Value, func(v arrow.Date32) iceberg.Literal { return iceberg.NewLiteral(iceberg.Date(v)) })
-	case *array.Timestamp:
-		return bounds(c, c.Value, func(v arrow.Timestamp) iceberg.Literal { return iceberg.NewLiteral(iceberg.Timestamp(v)) })
-	case *array.String:
-		least, greatest, some := extremes(c, c.Value)
-		if !some {
-			return nil, nil, nil
-		}
-		low = []byte(cut(least))
-		if text, ok := cutUp(greatest); ok {
-			high = []byte(text)
-		}
-	}
-	return low, high, nil
+func newStatistics(schema *arrow.Schema, modes map[int]metricsMode) *statistics {
+	return &statistics{roots: columnsOf(schema.Fields(), modes)}
 }
 
-type ordered interface {
-	~int32 | ~int64 | ~string
+func columnsOf(fields []arrow.Field, modes map[int]metricsMode) []*column {
+	out := make([]*column, len(fields))
+	for i, f := range fields {
+		c := &column{}
+		c.id, _ = columnar.FieldID(f)
+		if nested, ok := f.Type.(*arrow.StructType); ok {
+			c.children = columnsOf(nested.Fields(), modes)
+		} else {
+			c.mode = modes[c.id]
+			if c.mode.bounds {
+				c.extremes = newExtremes(storageType(f.Type))
+			}
+		}
+		out[i] = c
+	}
+	return out
 }
 
-func bounds[T ordered](column arrow.Array, at func(int) T, literal func(T) iceberg.Literal) (low, high []byte, err error) {
-	least, greatest, some := extremes(column, at)
-	if !some {
-		return nil, nil, nil
+// storageType is the type that an extension's values are stored as.
+func storageType(t arrow.DataType) arrow.DataType {
+	if extension, ok := t.(arrow.ExtensionType); ok {
+		return extension.StorageType()
 	}
-	if low, err = encoded(literal(least)); err != nil {
-		return nil, nil, err
-	}
-	high, err = encoded(literal(greatest))
-	return low, high, err
+	return t
 }
 
-func encoded(l iceberg.Literal) ([]byte, error) { return l.MarshalBinary() }
-
-func extremes[T ordered](column arrow.Array, at func(int) T) (least, greatest T, some bool) {
-	for i := range column.Len() {
-		if column.IsNull(i) {
-			continue
-		}
-		v := at(i)
-		if !some {
-			least, greatest, some = v, v, true
-			continue
-		}
-		least, greatest = min(least, v), max(greatest, v)
+// storage gives the values of an extension as they are stored.
+func storage(values arrow.Array) arrow.Array {
+	if extension, ok := values.(array.ExtensionArray); ok {
+		return extension.Storage()
 	}
-	return least, greatest, some
+	return values
 }
 
-// cut gives the first characters of a text: not greater than it.
-func cut(s string) string {
-	n := 0
-	for i := range s {
-		if n == boundLength {
-			return s[:i]
-		}
-		n++
+func (s *statistics) add(batch arrow.RecordBatch) {
+	s.rows += batch.NumRows()
+	for i, c := range s.roots {
+		c.add(batch.Column(i), nil)
 	}
-	return s
 }
 
-// cutUp gives a text of as many characters that is not less; false where there is none.
-func cutUp(s string) (string, bool) {
-	short := cut(s)
-	if short == s {
-		return s, true
+// add looks at values of a column; parents, where it is not nil, says in which rows the struct around it is there.
+func (c *column) add(values arrow.Array, parents []bool) {
+	if !c.wanted() {
+		return
 	}
-	runes := []rune(short)
-	for i := len(runes) - 1; i >= 0; i-- {
-		next := runes[i] + 1
-		if next == 0xD800 { // the surrogates are no characters
-			next = 0xE000
+	mask, nulls := present(values, parents)
+	if nested, ok := values.(*array.Struct); ok {
+		for i, child := range c.children {
+			child.add(nested.Field(i), mask)
 		}
-		if utf8.ValidRune(next) {
-			return string(append(runes[:i:i], next)), true
+		return
+	}
+	c.nulls += nulls
+	if c.extremes != nil {
+		c.extremes.add(storage(values), mask)
+	}
+}
+
+func (c *column) wanted() bool { return c.children != nil || c.mode.counts }
+
+// present says in which rows there is a value, nil for all of them, and counts those without.
+func present(values arrow.Array, parents []bool) (mask []bool, nulls int64) {
+	if parents == nil && values.NullN() == 0 {
+		return nil, 0
+	}
+	mask = make([]bool, values.Len())
+	for i := range mask {
+		mask[i] = values.IsValid(i) && (parents == nil || parents[i])
+		if !mask[i] {
+			nulls++
 		}
 	}
-	return "", false
+	if nulls == 0 {
+		return nil, 0
+	}
+	return mask, nulls
+}
+
+// describe puts the statistics into a manifest entry; sizes are those of the columns in the file, by field id.
+func (s *statistics) describe(b *iceberg.DataFileBuilder, sizes map[int]int64) {
+	d := description{
+		sizes: map[int]int64{}, values: map[int]int64{}, nulls: map[int]int64{}, nans: map[int]int64{},
+		lower: map[int][]byte{}, upper: map[int][]byte{},
+	}
+	for _, c := range s.roots {
+		d.add(c, s.rows, sizes)
+	}
+	b.ColumnSizes(d.sizes).ValueCounts(d.values).NullValueCounts(d.nulls).NaNValueCounts(d.nans).
+		LowerBoundValues(d.lower).UpperBoundValues(d.upper)
+}
+
+// description is the statistics of a file by field id.
+type description struct {
+	sizes, values, nulls, nans map[int]int64
+	lower, upper               map[int][]byte
+}
+
+func (d *description) add(c *column, rows int64, sizes map[int]int64) {
+	for _, child := range c.children {
+		d.add(child, rows, sizes)
+	}
+	if c.children != nil || !c.mode.counts {
+		return
+	}
+	if size, ok := sizes[c.id]; ok {
+		d.sizes[c.id] = size
+	}
+	d.values[c.id], d.nulls[c.id] = rows, c.nulls
+	if c.extremes == nil {
+		return
+	}
+	if counted, ok := c.extremes.(interface{ nanCount() int64 }); ok {
+		d.nans[c.id] = counted.nanCount()
+	}
+	low, high := c.extremes.bounds(c.mode.length)
+	if low != nil {
+		d.lower[c.id] = low
+	}
+	if high != nil {
+		d.upper[c.id] = high
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/google/uuid"
 
 	"github.com/sluice-data/sluice/internal/audit"
@@ -56,7 +57,7 @@ type Deps struct {
 // Exporter keeps the exported table. Of several that run at once one appends; the others find that it did.
 type Exporter struct {
 	Deps
-	appender *tableio.Appender
+	io *tableio.IO
 }
 
 // New makes an exporter.
@@ -67,7 +68,7 @@ func New(d Deps) *Exporter {
 	if d.Bytes <= 0 {
 		d.Bytes = exportBytes
 	}
-	return &Exporter{Deps: d, appender: tableio.NewAppender(d.Core, d.Files, d.Now)}
+	return &Exporter{Deps: d, io: tableio.New(d.Core, d.Files, d.Now)}
 }
 
 // Export appends a page of sealed events that the table lacks. What is in the table, the table says: a run that died after
@@ -95,8 +96,8 @@ func (e *Exporter) Export(ctx context.Context) (events int64, more bool, err err
 	if !b.foreign && through == state.Seq {
 		return 0, false, nil
 	}
-	_, err = e.appender.Append(ctx, caller, cat, tableio.Append{
-		Table: ident(), Base: view.Document, Parts: b.days.parts(), Unordered: !b.days.ordered,
+	_, err = e.io.Append(ctx, caller, cat, tableio.Append{
+		Table: ident(), Base: view.Document, Rows: []arrow.RecordBatch{b.rows.rows()}, Sorted: b.rows.ordered,
 		Summary: map[string]string{firstSeqKey: strconv.FormatInt(after+1, 10), lastSeqKey: strconv.FormatInt(through, 10)},
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func (e *Exporter) after(state models.AuditState, view catalog.TableView) int64 
 
 // batch is a page of events.
 type batch struct {
-	days    *days
+	rows    *events
 	events  int64
 	through int64 // place of the last one
 	foreign bool  // one of them is not about the table itself
@@ -128,12 +129,12 @@ func (e *Exporter) batch(ctx context.Context, view catalog.TableView, after, thr
 		return nil, err
 	}
 	b := &batch{through: through}
-	if b.days, err = newDays(schema, view.Document); err != nil {
+	if b.rows, err = newEvents(schema, view.Document); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "The audit is not exported: the table %s.%s is not as Sluice made it. Drop or rename it; Sluice makes a new one.", Namespace, TableName)
 	}
 	bytes := 0
 	err = e.Ledger.AuditRecords(ctx, after, through, func(r *audit.Record) error {
-		b.days.add(r)
+		b.rows.add(r)
 		b.events++
 		b.foreign = b.foreign || !about(r, view.Row.UUID)
 		if bytes += len(r.Details) + len(r.Reason) + len(r.Table) + len(r.Namespace); bytes >= e.Bytes {

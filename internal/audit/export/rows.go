@@ -2,39 +2,30 @@ package export
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/iceberg-go"
 
 	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/metadata"
-	"github.com/sluice-data/sluice/internal/tableio"
 )
 
-// days builds a batch for each day.
-type days struct {
-	schema   *arrow.Schema
-	builders map[int32]*array.RecordBuilder
-	order    []int32
-	fieldID  int  // of the partition
-	ordered  bool // the table is sorted as the audit is
+// events builds the rows of a page.
+type events struct {
+	schema  *arrow.Schema
+	builder *array.RecordBuilder
+	ordered bool // the table is sorted as the audit is
 }
 
-func newDays(schema *arrow.Schema, doc *metadata.Document) (*days, error) {
+func newEvents(schema *arrow.Schema, doc *metadata.Document) (*events, error) {
 	// Somebody with the right to may add columns; those are left empty. Ours have to be there as they were made.
 	for i, c := range columns() {
 		if i >= schema.NumFields() || schema.Field(i).Name != c.Name || schema.Field(i).Type.ID() != c.arrow() {
 			return nil, fmt.Errorf("the column %s of %s.%s is gone, was moved or has another type", c.Name, Namespace, TableName)
 		}
 	}
-	fieldID, err := dayField(doc)
-	if err != nil {
-		return nil, err
-	}
-	return &days{schema: schema, builders: map[int32]*array.RecordBuilder{}, fieldID: fieldID, ordered: bySeq(doc)}, nil
+	return &events{schema: schema, builder: array.NewRecordBuilder(memory.DefaultAllocator, schema), ordered: bySeq(doc)}, nil
 }
 
 // arrow is the Arrow type that a column of the table comes as.
@@ -50,27 +41,9 @@ func (c column) arrow() arrow.Type {
 	return arrow.STRING
 }
 
-const secondsOfDay = 24 * 60 * 60
-
-// dayOf counts days since 1970, backwards too.
-func dayOf(micros int64) int32 {
-	seconds := time.UnixMicro(micros).Unix()
-	day := seconds / secondsOfDay
-	if seconds%secondsOfDay < 0 {
-		day--
-	}
-	return int32(day) //nolint:gosec // centuries fit
-}
-
-// add puts an event into the batch of its day.
-func (d *days) add(r *audit.Record) {
-	day := dayOf(r.At)
-	b, ok := d.builders[day]
-	if !ok {
-		b = array.NewRecordBuilder(memory.DefaultAllocator, d.schema)
-		d.builders[day] = b
-		d.order = append(d.order, day)
-	}
+// add puts an event into the page.
+func (e *events) add(r *audit.Record) {
+	b := e.builder
 	f := filler{b: b}
 	f.number(r.Seq)
 	f.text(r.EventID)
@@ -91,19 +64,13 @@ func (d *days) add(r *audit.Record) {
 	f.text(r.Details)
 	f.text(r.PrevHash)
 	f.text(r.Hash)
-	for f.at < d.schema.NumFields() {
+	for f.at < e.schema.NumFields() {
 		b.Field(f.next()).AppendNull()
 	}
 }
 
-// parts gives the batches, one for each day.
-func (d *days) parts() []tableio.Part {
-	parts := make([]tableio.Part, 0, len(d.order))
-	for _, day := range d.order {
-		parts = append(parts, tableio.Part{Partition: map[int]any{d.fieldID: iceberg.Date(day)}, Rows: d.builders[day].NewRecordBatch()})
-	}
-	return parts
-}
+// rows gives the page.
+func (e *events) rows() arrow.RecordBatch { return e.builder.NewRecordBatch() }
 
 // filler appends to the builders of a row, one after the other.
 type filler struct {

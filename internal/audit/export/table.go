@@ -2,7 +2,6 @@ package export
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -79,28 +78,11 @@ func definition() (schema, spec, order json.RawMessage, err error) {
 	return schema, spec, order, err
 }
 
-// field is one of a partition spec or a sort order.
+// field is one of a sort order.
 type field struct {
-	ID        int    `json:"field-id"`
 	Source    int    `json:"source-id"`
 	Transform string `json:"transform"`
 	Direction string `json:"direction"`
-}
-
-// dayField gives the id of the field by which the table is partitioned. By another way of partitioning, readers would look
-// for rows in files that are not theirs.
-func dayField(doc *metadata.Document) (int, error) {
-	raw, _ := doc.PartitionSpecRaw(doc.DefaultSpecID())
-	var spec struct {
-		Fields []field `json:"fields"`
-	}
-	if err := json.Unmarshal(raw, &spec); err != nil {
-		return 0, err
-	}
-	if len(spec.Fields) != 1 || spec.Fields[0].Source != atField || spec.Fields[0].Transform != "day" {
-		return 0, fmt.Errorf("%s.%s is not partitioned by the day of at", Namespace, TableName)
-	}
-	return spec.Fields[0].ID, nil
 }
 
 // bySeq tells whether the table's order is that of the audit.

@@ -1,0 +1,210 @@
+package tableread
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/bitutil"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/sluice-data/sluice/internal/fault"
+)
+
+// sink collects values that a file has in the type P as an array of the table's type.
+type sink[P any] interface {
+	collected
+	// append adds a value for each row; valid is nil when none is NULL, and values of those that are mean nothing.
+	append(values []P, valid []bool) error
+}
+
+// collected is what was collected since the last take.
+type collected interface {
+	rows() int
+	bytes() int64
+	take() arrow.Array
+}
+
+// fixedSink collects values of one width.
+type fixedSink[P any, T arrow.FixedWidthType] struct {
+	kind    arrow.DataType
+	convert func(out []T, values []P) error // values may hold anything where a row is NULL
+	values  []T
+	valid   validity
+	guess   int
+}
+
+func (s *fixedSink[P, T]) append(values []P, valid []bool) error {
+	if s.values == nil {
+		s.values = make([]T, 0, max(s.guess, len(values)))
+	}
+	at := len(s.values)
+	if need := at + len(values); need <= cap(s.values) {
+		s.values = s.values[:need]
+	} else {
+		s.values = append(s.values, make([]T, len(values))...)
+	}
+	s.valid.append(len(values), valid)
+	return s.convert(s.values[at:], values)
+}
+
+func (s *fixedSink[P, T]) rows() int    { return len(s.values) }
+func (s *fixedSink[P, T]) bytes() int64 { return int64(len(s.values)) * int64(s.width()) }
+
+func (s *fixedSink[P, T]) width() int {
+	return s.kind.(arrow.FixedWidthDataType).BitWidth() / 8
+}
+
+func (s *fixedSink[P, T]) take() arrow.Array {
+	rows := len(s.values)
+	s.guess = rows
+	bits, nulls := s.valid.take()
+	data := array.NewData(s.kind, rows, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.GetBytes(s.values))}, nil, nulls, 0)
+	defer data.Release()
+	s.values = nil
+	return array.MakeFromData(data)
+}
+
+// boolSink collects booleans.
+type boolSink struct {
+	values []byte
+	count  int
+	valid  validity
+}
+
+func (s *boolSink) append(values []bool, valid []bool) error {
+	need := int(bitutil.BytesForBits(int64(s.count + len(values))))
+	if more := need - len(s.values); more > 0 {
+		s.values = append(s.values, make([]byte, more)...)
+	}
+	for i, v := range values {
+		if v {
+			bitutil.SetBit(s.values, s.count+i)
+		}
+	}
+	s.count += len(values)
+	s.valid.append(len(values), valid)
+	return nil
+}
+
+func (s *boolSink) rows() int    { return s.count }
+func (s *boolSink) bytes() int64 { return int64(len(s.values)) }
+
+func (s *boolSink) take() arrow.Array {
+	bits, nulls := s.valid.take()
+	data := array.NewData(arrow.FixedWidthTypes.Boolean, s.count, []*memory.Buffer{bits, memory.NewBufferBytes(s.values)}, nil, nulls, 0)
+	defer data.Release()
+	s.values, s.count = nil, 0
+	return array.MakeFromData(data)
+}
+
+// largestColumn bounds the bytes that a column of one batch may take, so that a few bytes of a file, which stand for large
+// values over and over, do not take the memory of all others.
+const largestColumn = 256 << 20
+
+func tooWide() error {
+	return fault.New(fault.TooLarge, "The rows are too large to be read here: those of one batch take more than %d MB in a column. Leave the column out of the selection.", largestColumn>>20)
+}
+
+// bytesSink collects texts and binary values.
+type bytesSink[P ~[]byte] struct {
+	kind    arrow.DataType
+	offsets []int32
+	data    []byte
+	valid   validity
+	guess   int
+	guessed int
+}
+
+func (s *bytesSink[P]) append(values []P, valid []bool) error {
+	if s.offsets == nil {
+		s.offsets = append(make([]int32, 0, max(s.guess, len(values))+1), 0)
+		s.data = make([]byte, 0, s.guessed)
+	}
+	size := len(s.data)
+	for i, v := range values {
+		if valid == nil || valid[i] {
+			size += len(v)
+		}
+	}
+	if size > largestColumn {
+		return tooWide()
+	}
+	if size > cap(s.data) {
+		grown := make([]byte, len(s.data), max(size, min(2*cap(s.data), largestColumn)))
+		copy(grown, s.data)
+		s.data = grown
+	}
+	data, offsets := s.data, s.offsets
+	if valid == nil {
+		for _, v := range values {
+			data = append(data, v...)
+			offsets = append(offsets, int32(len(data)))
+		}
+	} else {
+		for i, v := range values {
+			if valid[i] {
+				data = append(data, v...)
+			}
+			offsets = append(offsets, int32(len(data)))
+		}
+	}
+	s.data, s.offsets = data, offsets
+	s.valid.append(len(values), valid)
+	return nil
+}
+
+func (s *bytesSink[P]) rows() int    { return max(len(s.offsets)-1, 0) }
+func (s *bytesSink[P]) bytes() int64 { return int64(len(s.data)) + 4*int64(len(s.offsets)) }
+
+func (s *bytesSink[P]) take() arrow.Array {
+	if s.offsets == nil {
+		s.offsets = []int32{0}
+	}
+	rows := len(s.offsets) - 1
+	s.guess, s.guessed = rows, len(s.data)
+	bits, nulls := s.valid.take()
+	data := array.NewData(s.kind, rows, []*memory.Buffer{
+		bits, memory.NewBufferBytes(arrow.GetBytes(s.offsets)), memory.NewBufferBytes(s.data),
+	}, nil, nulls, 0)
+	defer data.Release()
+	s.offsets, s.data = nil, nil
+	return array.MakeFromData(data)
+}
+
+// widthSink collects binary values of one length, UUIDs among them.
+type widthSink[P ~[]byte] struct {
+	kind  arrow.DataType
+	width int
+	data  []byte
+	count int
+	valid validity
+}
+
+func (s *widthSink[P]) append(values []P, valid []bool) error {
+	if len(s.data)+len(values)*s.width > largestColumn {
+		return tooWide()
+	}
+	for i, v := range values {
+		switch {
+		case valid != nil && !valid[i]:
+			s.data = append(s.data, make([]byte, s.width)...)
+		case len(v) != s.width:
+			return errDecode
+		default:
+			s.data = append(s.data, v...)
+		}
+	}
+	s.count += len(values)
+	s.valid.append(len(values), valid)
+	return nil
+}
+
+func (s *widthSink[P]) rows() int    { return s.count }
+func (s *widthSink[P]) bytes() int64 { return int64(len(s.data)) }
+
+func (s *widthSink[P]) take() arrow.Array {
+	bits, nulls := s.valid.take()
+	data := array.NewData(s.kind, s.count, []*memory.Buffer{bits, memory.NewBufferBytes(s.data)}, nil, nulls, 0)
+	defer data.Release()
+	s.data, s.count = nil, 0
+	return array.MakeFromData(data)
+}
