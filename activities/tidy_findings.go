@@ -30,7 +30,7 @@ type TidyFindingsResult struct {
 // more afterwards.
 func fading() []models.FindingKind {
 	return []models.FindingKind{
-		models.FindingStaleIdentity, models.FindingDualCoordinator,
+		models.FindingStaleIdentity, models.FindingOwnership, models.FindingDualCoordinator,
 		models.FindingStalledWriter, models.FindingTokenExpiring, models.FindingUndelegated, // of writers that are no more
 	}
 }

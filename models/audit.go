@@ -69,6 +69,9 @@ const (
 	AuditWebhookUpdated           AuditType = "webhook.updated"
 	AuditWebhookDeleted           AuditType = "webhook.deleted"
 	AuditWebhookReplayed          AuditType = "webhook.replayed"
+	AuditRowsWritten              AuditType = "table.rows_written"
+	AuditRowFiltersChanged        AuditType = "table.row_filters_changed"
+	AuditDefaultLevelChanged      AuditType = "default_classification.changed"
 	AuditPruned                   AuditType = "audit.pruned"
 	AuditExported                 AuditType = "audit.exported"
 )
@@ -86,7 +89,7 @@ func AuditTypes() []AuditType {
 		AuditCatalogUpdated, AuditCatalogDeleted, AuditPrincipalUpdated, AuditPrincipalDeleted, AuditPrincipalSecretRotated, AuditPrincipalRoleCreated, AuditPrincipalRoleUpdated, AuditPrincipalRoleDeleted, AuditPrincipalRoleAssigned, AuditPrincipalRoleRevoked, AuditCatalogRoleCreated, AuditCatalogRoleUpdated, AuditCatalogRoleDeleted, AuditCatalogRoleAssigned, AuditCatalogRoleRevoked, AuditGrantAdded, AuditGrantRevoked, AuditSigningKeyCreated, AuditSigningKeysRevoked,
 		AuditStorageSecretsChanged, AuditFindingOpened, AuditFindingResolved, AuditRequestFailed, AuditDuplicatesChanged,
 		AuditWriterDeclared, AuditWriterRetired, AuditWebhookCreated, AuditWebhookUpdated, AuditWebhookDeleted, AuditWebhookReplayed,
-		AuditPruned, AuditExported,
+		AuditRowsWritten, AuditRowFiltersChanged, AuditDefaultLevelChanged, AuditPruned, AuditExported,
 	}
 }
 

@@ -9,10 +9,12 @@ type Catalog struct {
 	BaseLocation       string         // where tables go that name no location of their own
 	AllowedLocations   JSON[[]string] // where tables may lie besides: prefixes, by whole segments
 	DefaultWritePolicy WritePolicy
-	Properties         JSON[map[string]string]
-	Storage            JSON[StorageConfig]
-	StorageSecrets     []byte // its own StorageSecrets, sealed with its ID; empty where it has none
-	Version            int64
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
+	// DefaultClassification is what new tables get, "" for internal.
+	DefaultClassification Classification
+	Properties            JSON[map[string]string]
+	Storage               JSON[StorageConfig]
+	StorageSecrets        []byte // its own StorageSecrets, sealed with its ID; empty where it has none
+	Version               int64
+	CreatedAt             time.Time
+	UpdatedAt             time.Time
 }

@@ -31,6 +31,8 @@ const (
 	FindingPropertyDrift       FindingKind = "property_drift"            // stamped properties are not what governance says
 	FindingClassifiedChanged   FindingKind = "classified_column_changed" // a column that governance names is gone, renamed or of another type
 	FindingUnclassified        FindingKind = "unclassified_column"       // a classified table got a column that nobody classified
+	FindingSuggestedTag        FindingKind = "suggested_tag"             // the content of a column looks like personal data, and nobody said so
+	FindingOwnership           FindingKind = "ownership_violation"       // an engine tried to remove rows that the platform keeps
 	FindingUnreadable          FindingKind = "unreadable_table"          // a table's current metadata cannot be loaded
 	FindingLargeMetadata       FindingKind = "large_metadata"            // a table's metadata is larger than engines bear
 )
@@ -41,7 +43,7 @@ func FindingKinds() []FindingKind {
 		FindingFileChanged, FindingMissingFile, FindingSummaryMismatch, FindingDuplicateCheckpoint, FindingDuplicateFile,
 		FindingOffsetRegression, FindingDualCoordinator, FindingStalledWriter, FindingSchemaRegression, FindingStaleIdentity,
 		FindingSnapshotRate, FindingSmallFiles, FindingDeletePileup, FindingUndelegated, FindingTokenExpiring,
-		FindingPropertyDrift, FindingClassifiedChanged, FindingUnclassified, FindingUnreadable, FindingLargeMetadata,
+		FindingSuggestedTag, FindingOwnership, FindingPropertyDrift, FindingClassifiedChanged, FindingUnclassified, FindingUnreadable, FindingLargeMetadata,
 	}
 }
 
@@ -59,7 +61,7 @@ const (
 func (k FindingKind) Severity() Severity {
 	switch k {
 	case FindingSummaryMismatch, FindingDualCoordinator, FindingSchemaRegression, FindingStaleIdentity, FindingDeletePileup,
-		FindingTokenExpiring, FindingPropertyDrift, FindingUnclassified:
+		FindingTokenExpiring, FindingPropertyDrift, FindingUnclassified, FindingSuggestedTag:
 		return Medium
 	case FindingSnapshotRate, FindingSmallFiles, FindingUndelegated, FindingLargeMetadata:
 		return Low

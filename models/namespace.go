@@ -9,8 +9,10 @@ type Namespace struct {
 	Key                NamespaceKey `gorm:"column:name_key"`
 	ParentKey          NamespaceKey
 	DefaultWritePolicy *WritePolicy // nil: inherited from the parent, at last the catalog
-	Properties         JSON[map[string]string]
-	Version            int64
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
+	// DefaultClassification is what new tables get; nil: inherited likewise.
+	DefaultClassification *Classification
+	Properties            JSON[map[string]string]
+	Version               int64
+	CreatedAt             time.Time
+	UpdatedAt             time.Time
 }

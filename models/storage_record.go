@@ -9,6 +9,7 @@ type DelegationMode string
 const (
 	VendedAccess      DelegationMode = "vended"      // with temporary keys that Sluice gave
 	SignedAccess      DelegationMode = "signed"      // with requests that Sluice signs
+	GovernedAccess    DelegationMode = "governed"    // through governed queries, which read for it
 	UndelegatedAccess DelegationMode = "undelegated" // with keys of its own, if any: Sluice gave none
 )
 

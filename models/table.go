@@ -17,6 +17,7 @@ type Table struct {
 	Classification   Classification
 	IdentityColumns  JSON[[]string]
 	Columns          JSON[map[string]ColumnGovernance]
+	RowFilters       JSON[[]RowFilter]
 	KnownColumn      int           // the highest id of a column when they were classified last, 0 where that is not known
 	DuplicateCommits DuplicateMode // what becomes of a commit that was made before
 	Protected        bool          // against being dropped, unregistered or registered over

@@ -149,7 +149,8 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	}
 	attempt := s.attempt(caller, at, row, in)
 	// What a privilege or a closed policy forbids is refused before anything is read: a stale commit learns that too.
-	if err := s.judge(ctx, caller, p, attempt); err != nil {
+	kind, err := s.judge(ctx, caller, p, attempt)
+	if err != nil {
 		return nil, err
 	}
 	if err := metadata.Check(base, in.Requirements); err != nil {
@@ -167,19 +168,19 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 		return p, nil
 	}
 	p.next = result.Document
-	if attempt.Change, err = s.facts(ctx, p, in, result.Changes); err != nil {
+	if attempt.Change, err = s.facts(ctx, p, in, result.Changes, kind); err != nil {
 		return nil, err
 	}
 	if err := s.checkMoves(ctx, caller, p, result.Changes); err != nil {
 		return nil, err
 	}
-	kind, err := s.decide(ctx, caller, p, attempt)
-	if err != nil {
+	if kind, err = s.decide(ctx, caller, p, attempt); err != nil {
 		return nil, err
 	}
 	p.row.ForeignFiles = p.row.ForeignFiles || result.Changes.LocationChanged || attempt.Change.Outside() != ""
 	p.returns = returns(p, result.Changes)
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
+	s.describeWrite(caller, p, in.Write)
 	return p, s.refuseDuplicates(ctx, caller, p, attempt)
 }
 
@@ -207,7 +208,7 @@ func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat mode
 		return nil, err
 	}
 	attempt := s.attempt(caller, at, row, in)
-	if attempt.Change, err = s.facts(ctx, p, in, result.Changes); err != nil {
+	if attempt.Change, err = s.facts(ctx, p, in, result.Changes, ""); err != nil {
 		return nil, err
 	}
 	kind, err := s.decide(ctx, caller, p, attempt)
@@ -219,6 +220,7 @@ func (s *Service) planCreate(ctx context.Context, caller policy.Caller, cat mode
 	}
 	p.row.ForeignFiles = p.row.ForeignFiles || attempt.Change.Outside() != ""
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
+	s.describeWrite(caller, p, in.Write)
 	return p, nil
 }
 
@@ -288,7 +290,7 @@ func (s *Service) carryOut(ctx context.Context, plans []*plan) error {
 	if len(swaps) == 0 {
 		return nil
 	}
-	if len(swaps) == 1 {
+	if len(swaps) == 1 && len(swaps[0].Effects.Writes) == 0 { // a governed write says by itself what it came to
 		settle(ctx, swaps[0].Table)
 	}
 	if err := s.store.SwapTables(ctx, swaps); err != nil {

@@ -91,29 +91,26 @@ func (s *Service) newTable(
 	return at, row, err
 }
 
-// newRow starts a table's row with the write policy that its surroundings set.
+// newRow starts a table's row with the write policy and the classification that its surroundings set.
 func (s *Service) newRow(ctx context.Context, at tablePlace, name string) (models.Table, error) {
 	now := s.now()
 	row := models.Table{
 		ID: uuid.NewString(), CatalogID: at.cat.ID, NamespaceID: at.ns.ID, Name: name,
-		Classification: models.Internal, ForeignFiles: s.anyLocation, Version: 1, CreatedAt: now, UpdatedAt: now,
+		ForeignFiles: s.anyLocation, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	var err error
-	row.WritePolicy, err = s.defaultPolicy(ctx, at)
+	chain, err := s.defaultsOf(ctx, at)
+	row.WritePolicy, row.Classification = nearestDefault(at.cat, chain), nearestLevel(at.cat, chain)
 	return row, err
 }
 
-// defaultPolicy is that of the nearest namespace that sets one, else the catalog's.
-func (s *Service) defaultPolicy(ctx context.Context, at tablePlace) (models.WritePolicy, error) {
-	chain := []models.Namespace{at.ns}
-	if at.ns.DefaultWritePolicy == nil && at.ns.ParentKey != "" {
-		above, err := s.store.NamespacePath(ctx, at.cat.ID, at.ns.ParentKey)
-		if err != nil {
-			return "", err
-		}
-		chain = above
+// defaultsOf gives the namespaces whose defaults hold for new tables of a place, outermost first: those above are read only
+// where it has not all defaults itself.
+func (s *Service) defaultsOf(ctx context.Context, at tablePlace) ([]models.Namespace, error) {
+	if at.ns.ParentKey == "" || at.ns.DefaultWritePolicy != nil && at.ns.DefaultClassification != nil {
+		return []models.Namespace{at.ns}, nil
 	}
-	return nearestDefault(at.cat, chain), nil
+	above, err := s.store.NamespacePath(ctx, at.cat.ID, at.ns.ParentKey)
+	return append(above, at.ns), err
 }
 
 // checkNewProperties refuses reserved properties, but for values that Sluice would stamp itself: a client that

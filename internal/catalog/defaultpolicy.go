@@ -18,11 +18,11 @@ type DefaultPolicy struct {
 // DefaultWritePolicy gives the policy that new tables of a catalog ("main") or a namespace ("main.sales.eu") get, to
 // whoever sees it.
 func (s *Service) DefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string) (DefaultPolicy, error) {
-	cat, levels, err := s.byDefaultRef(ctx, caller, ref)
+	cat, levels, err := s.byDefaultRef(ctx, caller, policy.SetDefaultWritePolicy, ref)
 	if err != nil || len(levels) == 0 {
 		return DefaultPolicy{Policy: cat.DefaultWritePolicy}, err
 	}
-	chain, err := s.namespaceOfRef(ctx, caller, cat, levels)
+	chain, err := s.namespaceOfRef(ctx, caller, policy.SetDefaultWritePolicy, cat, levels)
 	if err != nil {
 		return DefaultPolicy{}, err
 	}
@@ -40,19 +40,21 @@ func nearestDefault(cat models.Catalog, chain []models.Namespace) models.WritePo
 	return cat.DefaultWritePolicy
 }
 
-// byDefaultRef finds the catalog of a ref that names it or a namespace in it; levels is nil for the catalog.
-func (s *Service) byDefaultRef(ctx context.Context, caller policy.Caller, ref string) (cat models.Catalog, levels []string, err error) {
+// byDefaultRef finds the catalog of a ref that names it or a namespace in it, for an operation on it; levels is nil for the catalog.
+func (s *Service) byDefaultRef(ctx context.Context, caller policy.Caller, op policy.Operation, ref string) (cat models.Catalog, levels []string, err error) {
 	name, rest, nested := cutRef(ref)
 	if cat, err = s.Resolve(ctx, caller, name); err != nil || !nested {
 		return cat, nil, err
 	}
-	levels, err = s.levelsOf(ctx, caller, policy.SetDefaultWritePolicy, cat, rest, separatorOf(ref))
+	levels, err = s.levelsOf(ctx, caller, op, cat, rest, separatorOf(ref))
 	return cat, levels, err
 }
 
-// namespaceOfRef is namespaceChain for who may set its default policy too, and names the catalog where there is none.
-func (s *Service) namespaceOfRef(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string) ([]models.Namespace, error) {
-	chain, _, err := s.namespaceChain(ctx, caller, cat, levels, policy.SetDefaultWritePolicy)
+// namespaceOfRef is namespaceChain for who may set such a default too, and names the catalog where there is none.
+func (s *Service) namespaceOfRef(
+	ctx context.Context, caller policy.Caller, op policy.Operation, cat models.Catalog, levels []string,
+) ([]models.Namespace, error) {
+	chain, _, err := s.namespaceChain(ctx, caller, cat, levels, op)
 	if fault.Is(err, fault.NotFound) {
 		return nil, reworded(err, fault.Namespace, "Namespace does not exist: %s.%s", cat.Name, models.KeyOf(levels))
 	}
@@ -65,7 +67,7 @@ func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Calle
 	if err := refuseGoverning(caller, "change governance"); err != nil {
 		return err
 	}
-	cat, levels, err := s.byDefaultRef(ctx, caller, ref)
+	cat, levels, err := s.byDefaultRef(ctx, caller, policy.SetDefaultWritePolicy, ref)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Calle
 }
 
 func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, p models.WritePolicy) error {
-	chain, err := s.namespaceOfRef(ctx, caller, cat, levels)
+	chain, err := s.namespaceOfRef(ctx, caller, policy.SetDefaultWritePolicy, cat, levels)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,12 @@ import (
 
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/models"
 )
 
-// facts says what a commit truly does, for the policy to judge: every added snapshot is read, every ref move followed.
-func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata.Changes) (policy.Change, error) {
+// facts says what a commit truly does, for the policy to judge: every added snapshot is read, every ref move followed. The
+// kind is what the first judgement said; where it was not asked, nobody's rows are kept from the commit.
+func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata.Changes, kind models.CommitKind) (policy.Change, error) {
 	change := policy.Change{
 		CreatesTable: p.creates, ReplacesTable: c.ReplacedTable,
 		RemovedSnapshots: len(c.RemovedSnapshots),
@@ -32,6 +34,10 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 	if err := s.revived(ctx, &change, p, c); err != nil {
 		return policy.Change{}, err
 	}
+	owned, err := s.ownershipOf(ctx, p, kind)
+	if err != nil {
+		return policy.Change{}, err
+	}
 	ids := make([]int64, 0, len(c.AddedSnapshots))
 	for _, snap := range c.AddedSnapshots {
 		ids = append(ids, snap.ID)
@@ -41,7 +47,7 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		facts, err := s.snapshotFacts(ctx, p, id)
+		facts, err := s.snapshotFacts(ctx, p, id, s.ownershipFor(p, id, c, owned))
 		if err != nil {
 			return policy.Change{}, err
 		}
@@ -51,12 +57,12 @@ func (s *Service) facts(ctx context.Context, p *plan, in CommitInput, c metadata
 }
 
 // snapshotFacts reads one snapshot.
-func (s *Service) snapshotFacts(ctx context.Context, p *plan, id int64) (policy.SnapshotFacts, error) {
+func (s *Service) snapshotFacts(ctx context.Context, p *plan, id int64, ownership *Ownership) (policy.SnapshotFacts, error) {
 	snap, ok := p.next.Snapshot(id)
 	if !ok {
 		return policy.SnapshotFacts{ID: id, NotAppend: "it is not there any more"}, nil
 	}
-	inspection := Inspection{FormatVersion: p.next.FormatVersion(), Snapshot: snap, Location: p.next.Location()}
+	inspection := Inspection{FormatVersion: p.next.FormatVersion(), Snapshot: snap, Location: p.next.Location(), Ownership: ownership}
 	if snap.ParentID != nil {
 		parent, ok := p.next.Snapshot(*snap.ParentID)
 		if !ok && p.base != nil {

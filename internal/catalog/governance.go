@@ -114,25 +114,39 @@ func (s *Service) govern(
 	if err != nil {
 		return models.TableState{}, err
 	}
-	view, err := s.view(ctx, at, row)
+	changed, err := s.changeGovernance(ctx, caller, at, row, typ, change)
 	if err != nil {
 		return models.TableState{}, err
 	}
-	before, after, err := change(at, view, &row)
-	if err != nil {
-		return models.TableState{}, err
-	}
-	if reflect.DeepEqual(before, after) {
+	if !changed {
 		return s.reports.TableState(ctx, row.ID)
-	}
-	row.UpdatedAt = s.now()
-	event := s.tableEvent(caller, typ, at, row, map[string]any{"from": before, "to": after})
-	if err := s.store.UpdateGovernance(ctx, row, event); err != nil {
-		return models.TableState{}, err
 	}
 	if _, err := s.Restamp(ctx, row.ID); err != nil {
 		// The decision stands in the row that every commit is judged by; the next reconciliation stamps it.
 		s.log.WarnContext(ctx, "governance properties are not stamped yet", "table", at.ref(row.Name), "error", err)
 	}
 	return s.reports.TableState(ctx, row.ID)
+}
+
+// changeGovernance stores what change makes of a row; false where that is what it was.
+func (s *Service) changeGovernance(
+	ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, typ models.AuditType,
+	change func(tablePlace, TableView, *models.Table) (before, after any, err error),
+) (bool, error) {
+	unlock, row, err := s.lockGovernance(ctx, row)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	view, err := s.view(ctx, at, row)
+	if err != nil {
+		return false, err
+	}
+	before, after, err := change(at, view, &row)
+	if err != nil || reflect.DeepEqual(before, after) {
+		return false, err
+	}
+	row.UpdatedAt = s.now()
+	event := s.tableEvent(caller, typ, at, row, map[string]any{"from": before, "to": after})
+	return true, s.store.UpdateGovernance(ctx, row, event)
 }

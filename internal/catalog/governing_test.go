@@ -26,8 +26,15 @@ func TestTokensOfJobsDoNotGovern(t *testing.T) {
 			_, err := h.SetWritePolicy(ctx, job, "main.db.events", models.OpenFull)
 			return err
 		},
-		"default policy of a catalog":   func() error { return h.SetDefaultWritePolicy(ctx, job, "main", models.OpenFull) },
-		"default policy of a namespace": func() error { return h.SetDefaultWritePolicy(ctx, job, "main.db", models.OpenFull) },
+		"default policy of a catalog":           func() error { return h.SetDefaultWritePolicy(ctx, job, "main", models.OpenFull) },
+		"default policy of a namespace":         func() error { return h.SetDefaultWritePolicy(ctx, job, "main.db", models.OpenFull) },
+		"default classification of a catalog":   func() error { return h.SetDefaultClassification(ctx, job, "main", models.Public) },
+		"default classification of a namespace": func() error { return h.SetDefaultClassification(ctx, job, "main.db", models.Public) },
+		"row filters": func() error {
+			every := "TRUE"
+			_, err := h.SetRowFilter(ctx, job, "main.db.events", models.ServiceAdminRole, &every)
+			return err
+		},
 		"classification": func() error {
 			_, err := h.SetGovernance(ctx, job, "main.db.events", catalog.GovernanceInput{Level: models.Public})
 			return err

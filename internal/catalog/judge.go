@@ -25,7 +25,8 @@ func (s *Service) attempt(caller policy.Caller, at tablePlace, row models.Table,
 		Table: at.cat.Name + "." + at.name(row.Name), Policy: row.WritePolicy, EngineToken: caller.EngineToken,
 		Has:            func(p models.Privilege) bool { return caller.Has(p, path) },
 		ReservedPrefix: s.stamps.Prefix, AnyLocation: s.anyLocation, Columns: row.Columns.V, IdentityColumns: row.IdentityColumns.V,
-		Change: policy.Change{Actions: actions},
+		FilterColumns: filterColumns(row),
+		Change:        policy.Change{Actions: actions},
 	}
 }
 
@@ -40,13 +41,12 @@ func operationsOf(updates []metadata.Update) []policy.Operation {
 	return ops
 }
 
-// judge refuses what can be refused by the actions alone.
-func (s *Service) judge(ctx context.Context, caller policy.Caller, p *plan, attempt policy.Attempt) error {
+// judge refuses what can be refused by the actions alone, and says whose commit it is.
+func (s *Service) judge(ctx context.Context, caller policy.Caller, p *plan, attempt policy.Attempt) (models.CommitKind, error) {
 	if len(attempt.Change.Actions) == 0 {
-		return nil
+		return models.ExternalCommit, nil
 	}
-	_, err := s.decide(ctx, caller, p, attempt)
-	return err
+	return s.decide(ctx, caller, p, attempt)
 }
 
 // decide asks the policy and records a refusal in the audit before the client hears of it.
@@ -54,6 +54,9 @@ func (s *Service) decide(ctx context.Context, caller policy.Caller, p *plan, att
 	d := policy.Decide(attempt)
 	if d.Allowed {
 		return d.Kind, nil
+	}
+	if d.Rule == policy.RuleOwnership {
+		s.noteOwnership(ctx, caller, p, attempt)
 	}
 	return "", s.denied(ctx, caller, p, d.Rule, attempt, d.Err)
 }

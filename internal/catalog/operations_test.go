@@ -182,6 +182,21 @@ func (h *harness) governingAttempts(t *testing.T) map[policy.Operation]func(poli
 			return err
 		},
 		policy.CheckTable: func(c policy.Caller) error { _, err := h.CheckTable(ctx, c, ref); return err },
+		policy.SetDefaultClassification: func(c policy.Caller) error {
+			return errors.Join(h.SetDefaultClassification(ctx, c, "main", models.Internal), h.SetDefaultClassification(ctx, c, "main.db", models.Internal))
+		},
+		policy.ReadRowFilters: func(c policy.Caller) error { _, err := h.RowFilters(ctx, c, ref); return err },
+		policy.SetRowFilters: func(c policy.Caller) error {
+			every := "TRUE"
+			_, err := h.SetRowFilter(ctx, c, ref, models.ServiceAdminRole, &every)
+			_, err2 := h.SetRowFilter(ctx, c, ref, models.ServiceAdminRole, nil)
+			return errors.Join(err, err2)
+		},
+		policy.QueryRows: func(c policy.Caller) error { _, err := h.FindForData(ctx, c, policy.QueryRows, ref); return err },
+		policy.WriteRows: func(c policy.Caller) error { _, err := h.FindForData(ctx, c, policy.WriteRows, ref); return err },
+		policy.ReadRowAudit: func(c policy.Caller) error {
+			return h.RequireOnTable(ctx, c, policy.ReadRowAudit, h.cat.ID, h.load(t, "events").Row.ID)
+		},
 	}
 }
 

@@ -21,6 +21,8 @@ type Store interface {
 	FindingStore
 	WriterStore
 	LedgerStore
+	OwnershipStore
+	RoleStore
 	CatalogByName(ctx context.Context, name string) (models.Catalog, error)
 	CatalogByID(ctx context.Context, id string) (models.Catalog, error)
 	Catalogs(ctx context.Context) ([]models.Catalog, error)
@@ -55,7 +57,7 @@ type TableStore interface {
 	// RenameTable answers fault.Conflict when the table is not the one that the event names any more. So do DropTable,
 	// ReplaceTable, DropView and RenameView.
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
-	// UpdateGovernance stores policy, classification, identity columns and columns of t alone.
+	// UpdateGovernance stores policy, classification, identity columns, columns and row filters of t alone.
 	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
 	// UpdateDuplicateCommits stores the mode of t alone.
 	UpdateDuplicateCommits(ctx context.Context, t models.Table, event models.AuditEvent) error
@@ -116,6 +118,7 @@ type Page struct {
 type Effects struct {
 	Commits []models.Commit
 	Audit   []models.AuditEvent
+	Writes  []models.GovernedWrite // governed writes that land with it, with the audit of their rows
 	// Continues is the record of a drop whose table is registered again by this creation; Conflict when the record
 	// has changed meanwhile.
 	Continues string
@@ -165,6 +168,17 @@ type Inspection struct {
 	Snapshot      metadata.Snapshot
 	Parent        *metadata.Snapshot // nil for the first
 	Location      string             // of the table: every file must lie in it
+	Ownership     *Ownership         // nil: whose rows it removes does not matter
+}
+
+// Ownership asks an inspection for the first file of the platform's that a snapshot removes or deletes from.
+type Ownership struct {
+	Document *metadata.Document // of the table, for its partition specs
+	Before   metadata.Snapshot  // what readers had before it: most often its parent
+	// AnyLocation: the manifests may lie outside the table, and are read there.
+	AnyLocation bool
+	// Owned gives those of the snapshots whose files belong to the platform.
+	Owned func(ctx context.Context, ids []int64) ([]int64, error)
 }
 
 // Waker is told that the outbox has something new.

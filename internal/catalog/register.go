@@ -77,7 +77,7 @@ func (s *Service) prepareRegistered(
 	}
 	if governed != nil {
 		row.WritePolicy, row.Classification = governed.WritePolicy, governed.Classification
-		row.IdentityColumns, row.Columns = governed.IdentityColumns, governed.Columns
+		row.IdentityColumns, row.Columns, row.RowFilters = governed.IdentityColumns, governed.Columns, governed.RowFilters
 	}
 	if err := s.checkTableLocation(ctx, at, row.Name, doc.Location(), exceptID); err != nil {
 		return Effects{}, err

@@ -225,13 +225,17 @@ func TestK3MissingMetadataFile(t *testing.T) { // CASES K3
 	h.load(t, "events")
 }
 
-// The columns that identify rows stay governed when the table comes back by its metadata file.
+// The columns that identify rows stay governed, and its rows hidden from whom they were, when the table comes back by its
+// metadata file.
 func TestForgottenGovernanceIsRemembered(t *testing.T) {
 	h := newHarness(t)
 	ctx := context.Background()
 	h.create(t, "events", models.OpenFull)
 	_, err := h.SetGovernance(ctx, h.root, "main.db.events", catalog.GovernanceInput{IdentityColumns: []string{"id"}})
 	must(t, err)
+	row := h.load(t, "events").Row
+	row.RowFilters.V = []models.RowFilter{{Role: "analysts", Filter: "id = 1", Expression: json.RawMessage(`{"type":"eq","term":"id","value":1}`)}}
+	must(t, h.store.UpdateGovernance(ctx, row, models.AuditEvent{Type: models.AuditRowFiltersChanged}))
 	view := h.load(t, "events")
 	d := h.drop(t, "events", false)
 	must(t, h.ForgetTable(ctx, h.root, d.ID))
@@ -239,5 +243,8 @@ func TestForgottenGovernanceIsRemembered(t *testing.T) {
 	must(t, err)
 	if raw, _ := json.Marshal(got.Row.IdentityColumns.V); string(raw) != `["id"]` {
 		t.Errorf("the identity columns are %s", raw)
+	}
+	if raw, _ := json.Marshal(got.Row.RowFilters.V); string(raw) != `[{"role":"analysts","filter":"id = 1","expression":{"type":"eq","term":"id","value":1}}]` {
+		t.Errorf("the row filters are %s", raw)
 	}
 }

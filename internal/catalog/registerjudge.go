@@ -50,7 +50,7 @@ func (s *Service) checkClaims(doc *metadata.Document) error {
 func (s *Service) judgeOver(ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, doc *metadata.Document) error {
 	attempt := s.attempt(caller, at, row, CommitInput{})
 	attempt.Change = policy.Change{ReplacesTable: true}
-	if len(row.Columns.V)+len(row.IdentityColumns.V) > 0 {
+	if len(row.Columns.V)+len(row.IdentityColumns.V)+len(row.RowFilters.V) > 0 {
 		current, err := s.documents.get(ctx, row.MetadataLocation)
 		if err != nil {
 			return err

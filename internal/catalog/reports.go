@@ -17,7 +17,8 @@ func (s *Service) TableState(ctx context.Context, caller policy.Caller, ref stri
 	if err := caller.Require(policy.ReadTableState, policy.Object, at.tablePath(row.ID), "table "+at.ref(row.Name)); err != nil {
 		return models.TableState{}, err
 	}
-	return s.reports.TableState(ctx, row.ID)
+	state, err := s.reports.TableState(ctx, row.ID)
+	return hideFilters(caller, at.tablePath(row.ID), state), err
 }
 
 // TableStates lists the tables of a catalog ("" for all that the caller's token opens) whose state the caller may read; Next
@@ -47,7 +48,7 @@ func (s *Service) TableStates(ctx context.Context, caller policy.Caller, catalog
 				paths[state.Table.NamespaceID] = path
 			}
 			path.TableID = state.Table.ID
-			return state, caller.May(policy.ListTableStates, path), nil
+			return hideFilters(caller, path, state), caller.May(policy.ListTableStates, path), nil
 		})
 }
 

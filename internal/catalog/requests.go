@@ -53,6 +53,8 @@ type CommitInput struct {
 	Table        models.TableIdent
 	Requirements []metadata.Requirement
 	Updates      []metadata.Update
+	// Write is the governed write that the commit lands, written in its transaction; nil for every other commit.
+	Write *models.GovernedWrite
 }
 
 // TableView is a table as loaded: its row, its document and where that is.

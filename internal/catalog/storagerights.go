@@ -22,6 +22,8 @@ func question(caller policy.Caller, at tablePlace, row models.Table) policy.Stor
 		Steward:   !caller.EngineToken && caller.May(policy.CommitAsSteward, path),
 	}
 	q.Highest, _ = highest(row)
+	_, whole := policy.RowFilterFor(caller.RoleNames, row.RowFilters.V)
+	q.Filtered = !whole
 	return q
 }
 
@@ -48,8 +50,14 @@ func known(level models.Classification) models.Classification {
 	return level
 }
 
-// tooSensitive names both levels and the way that is left: the governed query masks what the caller may not see.
+// tooSensitive says why the caller, who may read the table's data, may not read its files, and the way that is left: the
+// governed query leaves out and masks what the caller may not see.
 func tooSensitive(caller policy.Caller, at tablePlace, row models.Table) error {
+	if question(caller, at, row).Filtered {
+		return fault.About(fault.Forbidden, fault.Table,
+			"Table %s has row filters, so that principal %s may not read its files, which have all rows. Read it through the governed query, which gives the rows that you may see: POST /data/v1/tables/%s/query.",
+			at.ref(row.Name), caller.Principal, at.ref(row.Name))
+	}
 	level, column := highest(row)
 	because := ""
 	if column != "" {

@@ -20,6 +20,7 @@ type Config struct {
 	Watch    Watch
 	Audit    Audit
 	Webhooks Webhooks
+	Data     Data
 
 	EncryptionKeys Secret // what secrets are encrypted with at rest: id:base64,…; the first encrypts
 	Catalog        string // name of the catalog that a fresh installation gets
@@ -158,6 +159,10 @@ func Default() *Config {
 		Limits:   Limits{Body: 16 << 20},
 		Facade:   defaultFacade(),
 		Dispatch: Dispatch{PollInterval: 500 * time.Millisecond, BatchAfter: 20, BatchSize: 100},
+		Data: Data{
+			Memory: 512 << 20, Rows: 10_000, AnswerBytes: 8 << 30, RequestBytes: 8 << 30, Timeout: 10 * time.Minute, Concurrency: 8,
+			SplitAfter: 256 << 20,
+		},
 		Watch: Watch{
 			Interval: time.Minute, StallFactor: 5, StallFloor: time.Minute, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720,
 			SmallFile: 1 << 20, EqualityDeletes: 1000, MetadataSize: 16 << 20, ScanLimit: 4 << 30, FileMemory: 30 * 24 * time.Hour,

@@ -51,7 +51,7 @@ func (s Setting) Env() string {
 func (c *Config) Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
-		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.accessSettings(), c.tuningSettings(), c.facadeSettings(), c.watchSettings(),
+		c.generalSettings(), c.databaseSettings(), c.temporalSettings(), c.storageSettings(), c.accessSettings(), c.tuningSettings(), c.facadeSettings(), c.watchSettings(), c.dataSettings(),
 	} {
 		all = append(all, group...)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Verify tells the first thing that is wrong with the settings, whatever command uses them.
 func (c *Config) Verify() error {
-	for _, check := range []func() error{c.verifyAddresses, c.verifyDatabase, c.verifyTemporal, c.verifyStorage, c.verifyTuning, c.verifyFacade} {
+	for _, check := range []func() error{c.verifyAddresses, c.verifyDatabase, c.verifyTemporal, c.verifyStorage, c.verifyTuning, c.verifyFacade, c.verifyData} {
 		if err := check(); err != nil {
 			return err
 		}

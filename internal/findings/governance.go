@@ -11,7 +11,7 @@ import (
 )
 
 // OfGovernance finds where a table's metadata is not what its governance says: stamped properties that were changed, columns
-// that governance names and that are gone, and columns of a classified table that are new and that nobody classified.
+// that governance or a row filter names and that are gone, and columns of a classified table that are new and that nobody classified.
 func OfGovernance(t models.Table, doc *metadata.Document, reservedPrefix string) []models.Finding {
 	var out []models.Finding
 	if f, ok := drift(t, doc, reservedPrefix); ok {
@@ -63,7 +63,10 @@ func drift(t models.Table, doc *metadata.Document, prefix string) (models.Findin
 func lostColumns(t models.Table, doc *metadata.Document, schema metadata.Schema) (models.Finding, bool) {
 	var lost []any
 	var names []string
-	for _, name := range governed(t) {
+	filtered := filterColumns(t)
+	all := append(governed(t), filtered...)
+	slices.Sort(all)
+	for _, name := range slices.Compact(all) {
 		if _, ok := schema.FieldByName(name); ok {
 			continue
 		}
@@ -79,6 +82,9 @@ func lostColumns(t models.Table, doc *metadata.Document, schema metadata.Schema)
 		if g := t.Columns.V[name]; g.Sensitivity != "" {
 			one["sensitivity"] = string(g.Sensitivity)
 		}
+		if slices.Contains(filtered, name) {
+			one["rowFilter"] = true
+		}
 		lost, names = append(lost, one), append(names, name)
 	}
 	if len(lost) == 0 {
@@ -88,7 +94,7 @@ func lostColumns(t models.Table, doc *metadata.Document, schema metadata.Schema)
 	f.Subject = "column " + strings.Join(names[:min(len(names), 3)], ", ")
 	f.Evidence.V = map[string]any{
 		"columns": lost[:min(len(lost), mostColumns)], "count": int64(len(lost)),
-		"remedy": "Classify the column under its name of now, or take the old name out of the table's classification when the column is gone for good.",
+		"remedy": "Classify the column under its name of now, or take the old name out of the table's classification when the column is gone for good. Row filters that name it let nobody read: set them anew.",
 	}
 	return f, true
 }
@@ -98,6 +104,15 @@ func governed(t models.Table) []string {
 	names := append(slices.Sorted(maps.Keys(t.Columns.V)), t.IdentityColumns.V...)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// filterColumns gives the columns that row filters name.
+func filterColumns(t models.Table) []string {
+	var names []string
+	for _, f := range t.RowFilters.V {
+		names = append(names, f.Columns()...)
+	}
+	return names
 }
 
 // renamed gives the name of now of a column that an older schema of the table has under another one, "" when it is gone.

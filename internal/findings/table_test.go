@@ -78,6 +78,36 @@ func TestClassifiedColumns(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"column": "gone"}, map[string]any{"column": "mail", "renamedTo": "email", "identity": true}}, found[0].Evidence.V["columns"])
 }
 
+func TestColumnsOfRowFilters(t *testing.T) {
+	row := governed()
+	row.RowFilters.V = []models.RowFilter{
+		{Role: "eu", Expression: []byte(`{"type":"and","left":{"type":"eq","term":"email","value":"x"},"right":{"type":"not","child":{"type":"is-null","term":{"type":"reference","term":"mail"}}}}`)},
+		{Role: "all", Expression: []byte(`true`)}, {Role: "odd", Expression: []byte(`{`)},
+	}
+	found := findings.OfGovernance(row, document(t, stamped), "sluice.")
+	require.Equal(t, []string{"classified_column_changed"}, kinds(found))
+	assert.Equal(t, []any{map[string]any{"column": "mail", "renamedTo": "email", "rowFilter": true}}, found[0].Evidence.V["columns"])
+	assert.Contains(t, found[0].Evidence.V["remedy"], "Row filters")
+}
+
+func TestOfSuggestion(t *testing.T) {
+	of := func(row models.Table, column string) bool {
+		_, ok := findings.OfSuggestion(row, findings.Suggestion{Column: column, Tag: "pan", Matches: 20, Values: 20})
+		return ok
+	}
+	row := governed("email", "address")
+	row.Columns.V["empty"] = models.ColumnGovernance{}
+	for column, want := range map[string]bool{"id": true, "email": false, "emails": true, "address": false, "address.street": false, "empty": true} {
+		assert.Equal(t, want, of(row, column), column)
+	}
+	f, _ := findings.OfSuggestion(governed(), findings.Suggestion{Column: "address.street", Tag: "pan", Matches: 19, Values: 20})
+	assert.Equal(t, "column address.street", f.Subject)
+	assert.Equal(t, "address.street", findings.SuggestedColumn(f))
+	assert.Equal(t, [2]any{"restricted", "partial"}, [2]any{f.Evidence.V["sensitivity"], f.Evidence.V["mask"]})
+	other, _ := findings.OfSuggestion(governed(), findings.Suggestion{Column: "id", Tag: "pan"})
+	assert.NotEqual(t, f.SubjectKey, other.SubjectKey, "one for each column")
+}
+
 func TestUnclassifiedColumns(t *testing.T) {
 	for _, c := range []struct {
 		name string

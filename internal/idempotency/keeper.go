@@ -56,6 +56,9 @@ func New(d Deps) *Keeper {
 // Lifetime is how long a repeat is recognised.
 func (k *Keeper) Lifetime() time.Duration { return k.lifetime }
 
+// Adopt gives a claim that was begun in another process what Begin gives it, for a mutation that settles it here.
+func (k *Keeper) Adopt(c *Claim) { c.lifetime = k.lifetime }
+
 // Begin waits for an earlier request of the same key in this process and gives what the key was settled with, nil for
 // a key that is new. The caller calls end when its request is over. A key that was used for another request is
 // fault.Unprocessable.

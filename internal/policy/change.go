@@ -11,7 +11,8 @@ type Attempt struct {
 	ReservedPrefix  string // such as "sluice."
 	Columns         map[string]models.ColumnGovernance
 	IdentityColumns []string
-	AnyLocation     bool // the operator lets files of open_full tables lie outside their tables
+	FilterColumns   []string // that row filters name
+	AnyLocation     bool     // the operator lets files of open_full tables lie outside their tables
 	Change          Change
 }
 

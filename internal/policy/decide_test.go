@@ -31,7 +31,7 @@ func attempt(p models.WritePolicy, c policy.Change, held ...models.Privilege) po
 			"note":         {Sensitivity: models.Internal},
 			"person.phone": {Mask: "partial"},
 		},
-		IdentityColumns: []string{"customer_id"},
+		IdentityColumns: []string{"customer_id"}, FilterColumns: []string{"region.code"},
 	}
 }
 
@@ -191,6 +191,9 @@ func changeRows() []cell {
 		{"add a column as a mere writer", schema(added), nil, priv, priv, priv},
 		{"make a column required", does(policy.ColumnMakesRequired, "city"), manage, pol, pol, yes},
 		{"drop a column", does(policy.ColumnDrops, "city"), manage, pol, pol, yes},
+		{"drop a column of a row filter", does(policy.ColumnDrops, "region.code"), manage, sensitive, sensitive, sensitive},
+		{"rename what a column of a row filter is in", does(policy.ColumnRenames, "region"), manage, sensitive, sensitive, sensitive},
+		{"drop what is beside a column of a row filter", does(policy.ColumnDrops, "region.name"), manage, pol, pol, yes},
 		{"drop a column with the right to add", does(policy.ColumnDrops, "city"), evolve, priv, priv, priv},
 		{"go back to an older schema", policy.Change{
 			Actions: []string{"set-current-schema"},

@@ -193,9 +193,14 @@ func governanceNeeds(op Operation) (needs, bool) {
 		return on(Object, models.TableWriteProperties), true
 	case ReadTableState, ListTableStates, ListCommits, ListMetricsReports, ListWriters, CheckTable:
 		return on(Object, models.TableReadProperties), true
-	case ReadAudit:
+	case ReadAudit, ReadRowAudit:
 		return on(Object, models.AuditRead), true
-	case SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding, SetDuplicateCommits, DeclareWriter, UpdateWriter, RetireWriter,
+	case QueryRows:
+		return on(Object, models.DataRead), true
+	case WriteRows:
+		return on(Object, models.DataWrite), true
+	case SetRowFilters, ReadRowFilters, SetDefaultClassification,
+		SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding, SetDuplicateCommits, DeclareWriter, UpdateWriter, RetireWriter,
 		ExplainAccessInCatalog:
 		return on(Object, models.CatalogManageAccess), true
 	case ListDroppedTables:

@@ -76,6 +76,12 @@ const (
 	CheckTable                Operation = "CHECK_TABLE" // whether the files are there that its snapshots stand on
 	ReadAudit                 Operation = "READ_AUDIT"
 	ReadAllAudit              Operation = "READ_ALL_AUDIT"
+	QueryRows                 Operation = "QUERY_ROWS"     // through the governed data plane
+	WriteRows                 Operation = "WRITE_ROWS"     // likewise
+	ReadRowAudit              Operation = "READ_ROW_AUDIT" // which rows governed writes landed
+	SetRowFilters             Operation = "SET_ROW_FILTERS"
+	ReadRowFilters            Operation = "READ_ROW_FILTERS"
+	SetDefaultClassification  Operation = "SET_DEFAULT_CLASSIFICATION" // of a catalog or a namespace
 	SetWritePolicy            Operation = "SET_WRITE_POLICY"
 	SetDefaultWritePolicy     Operation = "SET_DEFAULT_WRITE_POLICY" // of a catalog or a namespace
 	SetClassification         Operation = "SET_CLASSIFICATION"
@@ -156,7 +162,8 @@ func Operations() []Operation {
 		RemoveTableSnapshots, RemoveTableSnapshotRef, SetTableLocation, SetTableProperties, RemoveTableProperties,
 		SetTableStatistics, RemoveTableStatistics, ChangeTableStructure,
 		CommitAsSteward, ReconcileTable, ReadTableState, ListTableStates, ListCommits, ListMetricsReports, ListAllCommits,
-		ListAllMetricsReports, ListWriters, ListAllWriters, CheckTable, ReadAudit, ReadAllAudit, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding,
+		ListAllMetricsReports, ListWriters, ListAllWriters, CheckTable, ReadAudit, ReadAllAudit,
+		QueryRows, WriteRows, ReadRowAudit, SetRowFilters, ReadRowFilters, SetDefaultClassification, SetWritePolicy, SetDefaultWritePolicy, SetClassification, SetProtection, ResolveFinding,
 		SetDuplicateCommits, DeclareWriter, UpdateWriter, RetireWriter,
 		ListDroppedTables, UndropTable, ForgetDroppedTable, RegisterDroppedTable,
 		MintTokenForOther, ListTokensOfOthers, RevokeTokenOfOther, ExplainAccess, ExplainAccessInCatalog,

@@ -91,8 +91,8 @@ func outsideLocation(a Attempt) *refusal {
 	}
 }
 
-// governedColumn protects columns that carry identity or sensitive values, and what contains or is contained in them:
-// masks and tags are kept by name and would lose their column.
+// governedColumn protects columns that carry identity or sensitive values or that row filters name, and what contains or is
+// contained in them: masks, tags and filters are kept by name and would lose their column.
 func governedColumn(a Attempt) *refusal {
 	for _, change := range a.Change.Columns {
 		if change.Additive || harmless(change.What) {
@@ -126,6 +126,11 @@ func (a Attempt) governedBy(column string) (name, why string) {
 	for _, governed := range sortedKeys(a.Columns) {
 		if g := a.Columns[governed]; related(governed, column) && sensitive(g) {
 			return governed, "sensitive"
+		}
+	}
+	for _, filtered := range a.FilterColumns {
+		if related(filtered, column) {
+			return filtered, "what a row filter goes by"
 		}
 	}
 	return "", ""

@@ -11,15 +11,17 @@ type StorageQuestion struct {
 	Steward   bool // holds TABLE_GOVERN, and asks with no engine token: the write policy does not bind it
 	Clearance models.Classification
 	Highest   models.Classification // of the table and all its columns; an unknown level counts as restricted
+	Filtered  bool                  // by row filters, see RowFilterFor: rows of its own alone
 }
 
 // StorageRightsFor gives the rights on a table's files. Files are not columns: data may be read by those alone whose
-// clearance reaches the highest level in the table.
+// clearance reaches the highest level in the table. Nor are files rows: who is filtered reads none.
 //
 // Reading:
 //
 //	                                    ReadData  ReadMetadata
 //	TABLE_READ_DATA, clearance ≥ highest  yes       yes
+//	the same, but filtered                no        as below
 //	may not read data, may write          no        yes
 //	neither                               no        no
 //
@@ -34,7 +36,7 @@ type StorageQuestion struct {
 // A writer who may not read data has write-only access: it puts files and reads metadata, as a commit takes no more.
 func StorageRightsFor(q StorageQuestion) models.StorageRights {
 	var r models.StorageRights
-	r.ReadData = q.ReadData && cleared(q.Clearance, q.Highest)
+	r.ReadData = q.ReadData && !q.Filtered && cleared(q.Clearance, q.Highest)
 	if q.WriteData && !q.ReadOnly {
 		r.Overwrite = q.Steward || q.Policy == models.OpenFull
 		r.Delete = r.Overwrite

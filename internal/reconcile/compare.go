@@ -14,6 +14,7 @@ import (
 type listStep struct {
 	fresh   []manifest // not in the parent's list
 	dropped []manifest // in the parent's list alone, and with files that may be live
+	altered []manifest // of the parent, that this list describes otherwise
 	wrong   string     // why the list can be of no append, whatever the manifests hold
 
 	unnumbered int64 // rows of the parent's manifests that had no row ids yet; overflowed when that is not known
@@ -42,6 +43,7 @@ func compareLists(before, now []manifest) listStep {
 			step.fresh = append(step.fresh, *m)
 		} else if what := sameDescription(parent, m); what != "" {
 			step.blame("it gives the manifest %s of its parent another %s", path, what)
+			step.altered = append(step.altered, *parent)
 		} else if m.content == dataContent && parent.firstRow < 0 {
 			step.unnumbered = addRows(step.unnumbered, parent.liveRows())
 		}

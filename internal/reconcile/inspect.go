@@ -61,19 +61,25 @@ var _ catalog.Inspector = (*Inspector)(nil)
 func (i *Inspector) Inspect(ctx context.Context, in catalog.Inspection) (policy.SnapshotFacts, error) {
 	metered := *i
 	metered.source.meter = newMeter()
-	return metered.inspect(ctx, in)
-}
-
-func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection) (policy.SnapshotFacts, error) {
 	facts := policy.SnapshotFacts{ID: in.Snapshot.ID, Operation: in.Snapshot.Operation}
 	if path := in.Snapshot.ManifestList; path != "" && !i.within(in.Location, path) {
 		facts.OutsideFile, facts.NotAppend = path, "its manifest list lies outside the table's location"
-		return facts, nil
+		if in.Ownership == nil || !in.Ownership.AnyLocation {
+			return facts, nil
+		}
 	}
 	now, size, err := i.source.manifestsOf(ctx, in.Snapshot)
-	if err != nil {
-		return facts, err
+	if err == nil && facts.OutsideFile == "" {
+		facts, err = metered.inspect(ctx, in, facts, now, size)
 	}
+	if err == nil {
+		facts.OwnershipHurts, err = metered.ownership(ctx, in, facts, now)
+	}
+	return facts, err
+}
+
+// inspect says what a snapshot of these manifests does to its parent.
+func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection, facts policy.SnapshotFacts, now []manifest, size int) (policy.SnapshotFacts, error) {
 	before, unknown, err := i.parentManifests(ctx, in)
 	if err != nil {
 		return facts, err

@@ -92,13 +92,14 @@ func (s *Store) UpdateCatalog(ctx context.Context, c models.Catalog, event model
 func (s *Store) updateCatalog(tx *gorm.DB, c models.Catalog, event models.AuditEvent) error {
 	result := tx.Model(&models.Catalog{}).Where("id = ? AND version = ?", c.ID, c.Version).
 		UpdateColumns(map[string]any{
-			"base_location":        c.BaseLocation,
-			"allowed_locations":    c.AllowedLocations,
-			"storage":              c.Storage,
-			"default_write_policy": c.DefaultWritePolicy,
-			"properties":           c.Properties,
-			"version":              c.Version + 1,
-			"updated_at":           s.clock(),
+			"base_location":          c.BaseLocation,
+			"allowed_locations":      c.AllowedLocations,
+			"storage":                c.Storage,
+			"default_write_policy":   c.DefaultWritePolicy,
+			"default_classification": c.DefaultClassification,
+			"properties":             c.Properties,
+			"version":                c.Version + 1,
+			"updated_at":             s.clock(),
 		})
 	err := changed[models.Catalog](tx, result, c.ID, noCatalog(c.Name),
 		fault.New(fault.Conflict, "Catalog %q was changed meanwhile: load it and try again.", c.Name))

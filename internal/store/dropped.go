@@ -35,7 +35,7 @@ func (s *Store) ReplaceTable(ctx context.Context, id string, drop models.Dropped
 		if _, err := s.recordDrop(tx, id, drop, dropped); err != nil {
 			return err
 		}
-		if err := s.continueDrop(tx, effects.Continues); err != nil {
+		if err := s.continueDrop(tx, effects.Continues, t.ID); err != nil {
 			return err
 		}
 		if err := s.insertTable(tx, t); err != nil {
@@ -163,13 +163,16 @@ func (s *Store) ForgetTable(ctx context.Context, id string, event models.AuditEv
 	})
 }
 
-// continueDrop closes the record whose table is registered again; "" is none.
-func (s *Store) continueDrop(tx *gorm.DB, id string) error {
+// continueDrop closes the record whose table is registered again, under another id; "" is none.
+func (s *Store) continueDrop(tx *gorm.DB, id, newID string) error {
 	if id == "" {
 		return nil
 	}
 	record, err := s.moveDrop(tx, id, models.StateRegistered, models.StateDropped, models.StateUnregistered, models.StateForgotten)
 	if err != nil {
+		return err
+	}
+	if err := moveWrites(tx, record.TableID, newID); err != nil {
 		return err
 	}
 	return dropGrants(tx, record.TableID)

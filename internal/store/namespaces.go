@@ -100,15 +100,16 @@ func (s *Store) ListNamespaces(
 		Where("catalog_id = ? AND parent_key = ? AND name_key > ?", catalogID, parent, page.After).Order("name_key"))
 }
 
-// UpdateNamespace implements catalog.Store: default policy and properties.
+// UpdateNamespace implements catalog.Store: defaults and properties.
 func (s *Store) UpdateNamespace(ctx context.Context, ns models.Namespace, event models.AuditEvent) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		result := tx.Model(&models.Namespace{}).Where("id = ? AND version = ?", ns.ID, ns.Version).
 			UpdateColumns(map[string]any{
-				"default_write_policy": ns.DefaultWritePolicy,
-				"properties":           ns.Properties,
-				"version":              ns.Version + 1,
-				"updated_at":           s.clock(),
+				"default_write_policy":   ns.DefaultWritePolicy,
+				"default_classification": ns.DefaultClassification,
+				"properties":             ns.Properties,
+				"version":                ns.Version + 1,
+				"updated_at":             s.clock(),
 			})
 		err := changed[models.Namespace](tx, result, ns.ID, noNamespace(ns.Key),
 			fault.New(fault.Conflict, "Namespace %q was changed meanwhile: load it and try again.", ns.Key))

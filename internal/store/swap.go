@@ -33,14 +33,16 @@ func (s *Store) SwapTables(ctx context.Context, swaps []catalog.Swap) error {
 	slices.SortStableFunc(ordered, compareSwaps)
 	var commits []models.Commit
 	var audit []models.AuditEvent
+	var writes []models.GovernedWrite
 	for i := range ordered {
 		if err := checkNames(ordered[i].Table.Name, ordered[i].Table.Location, ordered[i].Table.MetadataLocation); err != nil {
 			return err
 		}
 		commits = append(commits, ordered[i].Effects.Commits...)
 		audit = append(audit, ordered[i].Effects.Audit...)
+		writes = append(writes, ordered[i].Effects.Writes...)
 	}
-	if s.one != nil && fitsOne(ordered, commits, audit) {
+	if s.one != nil && len(writes) == 0 && fitsOne(ordered, commits, audit) {
 		err := s.swapOne(ctx, &ordered[0].Table, commits, audit)
 		if !retryable(err) {
 			return translate(ctx, err)
@@ -57,6 +59,9 @@ func (s *Store) SwapTables(ctx context.Context, swaps []catalog.Swap) error {
 			if err := s.settleSwap(tx, ordered[i]); err != nil {
 				return err
 			}
+		}
+		if err := s.insertWrites(tx, writes); err != nil {
+			return err
 		}
 		return s.insertEffects(tx, commits, audit)
 	})

@@ -61,7 +61,7 @@ func (s *Store) CreateTable(ctx context.Context, t models.Table, effects catalog
 		return err
 	}
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if err := s.continueDrop(tx, effects.Continues); err != nil {
+		if err := s.continueDrop(tx, effects.Continues, t.ID); err != nil {
 			return err
 		}
 		if err := s.insertTable(tx, t); err != nil {
@@ -168,6 +168,7 @@ func (s *Store) UpdateGovernance(ctx context.Context, t models.Table, event mode
 			"classification":   t.Classification,
 			"identity_columns": t.IdentityColumns,
 			"columns":          t.Columns,
+			"row_filters":      t.RowFilters,
 			"known_column":     t.KnownColumn,
 			"version":          gorm.Expr("version + 1"),
 		})

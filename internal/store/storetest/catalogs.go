@@ -57,6 +57,7 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			c, err := f.s.CatalogByID(t.Context(), f.cat.ID)
 			require.NoError(t, err)
 			c.DefaultWritePolicy = models.OpenFull
+			c.DefaultClassification = models.Confidential
 			c.AllowedLocations.V = []string{"s3://lake", "s3://extra/größe"}
 			c.Storage.V = models.StorageConfig{Type: models.S3Storage, Region: "eu-north-1", PathStyleAccess: true, AllowedKMSKeys: []string{"a"}}
 			require.NoError(t, f.s.UpdateCatalog(t.Context(), c, event(models.AuditDefaultPolicyChanged)))
@@ -64,6 +65,7 @@ func catalogCases() map[string]func(*testing.T, *fixture) {
 			got, err := f.s.CatalogByID(t.Context(), f.cat.ID)
 			require.NoError(t, err)
 			assert.Equal(t, models.OpenFull, got.DefaultWritePolicy)
+			assert.Equal(t, models.Confidential, got.DefaultClassification)
 			assert.Equal(t, c.AllowedLocations, got.AllowedLocations)
 			assert.Equal(t, c.Storage, got.Storage)
 			assert.Equal(t, c.Version+1, got.Version)

@@ -93,12 +93,14 @@ func namespaceCases() map[string]func(*testing.T, *fixture) {
 		"an update needs the version it was read at": func(t *testing.T, f *fixture) {
 			ns := f.ns
 			ns.DefaultWritePolicy = ptr(models.OpenAppend)
+			ns.DefaultClassification = ptr(models.Restricted)
 			ns.Properties.V = map[string]string{"k": "v"}
 			require.NoError(t, f.s.UpdateNamespace(t.Context(), ns, event(models.AuditNamespaceUpdated)))
 			requireFault(t, f.s.UpdateNamespace(t.Context(), ns, event(models.AuditNamespaceUpdated)), fault.Conflict, fault.NoSubject)
 			path, err := f.s.NamespacePath(t.Context(), f.cat.ID, ns.Key)
 			require.NoError(t, err)
 			assert.Equal(t, models.OpenAppend, *path[0].DefaultWritePolicy)
+			assert.Equal(t, models.Restricted, *path[0].DefaultClassification)
 			assert.Equal(t, "v", path[0].Properties.V["k"])
 			assert.Len(t, f.audit(t, models.AuditNamespaceUpdated), 1)
 		},

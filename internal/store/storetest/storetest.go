@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ func Run(t *testing.T, newStore func(t *testing.T) *store.Store) {
 		{"views", viewCases()},
 		{"drops", dropCases()},
 		{"swaps", swapCases()},
+		{"governed writes", governedWriteCases()},
 		{"ledger", ledgerCases()},
 		{"history", historyCases()},
 		{"writers", writerCases()},
@@ -120,6 +122,9 @@ func (f *fixture) newTable(name string) models.Table {
 		IdentityColumns: models.JSON[[]string]{V: []string{"id"}},
 		Columns: models.JSON[map[string]models.ColumnGovernance]{V: map[string]models.ColumnGovernance{
 			"email": {Sensitivity: models.Confidential, Tag: "email"},
+		}},
+		RowFilters: models.JSON[[]models.RowFilter]{V: []models.RowFilter{
+			{Role: "analysts", Filter: "region = 'EU'", Expression: json.RawMessage(`{"type":"eq","term":"region","value":"EU"}`)},
 		}},
 		DuplicateCommits: models.RejectDuplicates, Version: 1,
 	}

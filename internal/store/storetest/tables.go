@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -210,8 +211,10 @@ func governanceIsAlone(t *testing.T, f *fixture) {
 	row = f.commit(t, row, 1, 1)
 	stale.WritePolicy, stale.Classification, stale.MetadataLocation = models.OpenFull, models.Restricted, "s3://elsewhere"
 	stale.Columns.V = map[string]models.ColumnGovernance{"phone": {Mask: "partial"}}
+	stale.RowFilters.V = []models.RowFilter{{Role: "analysts", Filter: "region = 'EU'", Expression: json.RawMessage(`{"type":"eq"}`)}}
 	require.NoError(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)))
 	got := f.load(t, row.ID)
+	assert.Equal(t, stale.RowFilters, got.RowFilters)
 	assert.Equal(t, models.OpenFull, got.WritePolicy)
 	assert.Equal(t, models.Restricted, got.Classification)
 	assert.Equal(t, stale.Columns, got.Columns)
