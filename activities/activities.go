@@ -49,6 +49,8 @@ type Ports struct {
 	Files   FileLedger
 	Watcher Watcher
 
+	Sampler Sampler // nil: no tags are suggested for columns
+
 	Writers    WriterLedger
 	Findings   FindingLedger
 	Checks     CheckLedger
@@ -65,6 +67,8 @@ type Ports struct {
 
 	AuditExporter AuditExporter // nil: the audit is not exported
 	AuditPruner   AuditPruner   // nil: every audit event is kept
+
+	RowWriter RowWriter // nil: split writes are landed by other workers
 
 	Now   func() time.Time // default time.Now
 	NewID func() string    // of audit events; default random UUIDs

@@ -69,6 +69,19 @@ func treatmentOf(code fault.Code) treatment {
 	return treatment{InternalError, true}
 }
 
+// CodeOf is the inverse of treatmentOf: the code that an error of a type was made of; Internal for types of others.
+func CodeOf(t ErrorType) fault.Code {
+	for _, code := range [...]fault.Code{
+		fault.Invalid, fault.Unauthenticated, fault.Forbidden, fault.NotFound, fault.Unsupported, fault.AlreadyExists, fault.NotEmpty,
+		fault.TooLarge, fault.Unprocessable, fault.Conflict, fault.Unavailable, fault.UnknownState,
+	} {
+		if treatmentOf(code).Type == t {
+			return code
+		}
+	}
+	return fault.Internal
+}
+
 // permanent tells whether an error stays however often the call is repeated.
 func permanent(err error) bool { return err != nil && !treatmentOf(fault.CodeOf(err)).Retryable }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluice-data/sluice/internal/findings"
+	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -62,6 +63,12 @@ type TableToCheck struct {
 	Stamp   string             // of what governance says now; see models.TableCheck
 	Changed bool               // since it was looked at; else the check is merely old
 	Last    *models.TableCheck // nil: it was never looked at
+}
+
+// Sampler looks at a few rows of a table for what looks like personal data.
+type Sampler interface {
+	// Sample gives what is to be suggested for the columns of the table, without values. It only reads.
+	Sample(ctx context.Context, doc *metadata.Document) ([]findings.Suggestion, error)
 }
 
 // Arrivals lists files under a table's location that are newer than a time. It only reads.

@@ -41,6 +41,9 @@ func (c *tableCheck) run(ctx context.Context) error {
 		if err := c.governance(ctx, doc); err != nil {
 			return err
 		}
+		if err := c.suggestions(ctx, doc); err != nil {
+			return err
+		}
 		if err := c.rolledBack(ctx, doc); err != nil {
 			return err
 		}

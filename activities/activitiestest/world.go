@@ -50,6 +50,7 @@ type World struct {
 	webhooks   []*webhook
 	governance governance
 	audit      auditWorld
+	splits     map[string]*SplitState // by write
 
 	fail func(port, tableID string) error
 
@@ -79,7 +80,7 @@ func New() *World {
 	return &World{
 		tables: map[string]*Table{}, commits: map[commitKey]models.Commit{},
 		docs: map[string]*metadata.Document{}, calls: map[string]int{}, drops: map[string]models.DroppedTable{},
-		files: newFileWorld(), governance: newGovernance(),
+		files: newFileWorld(), governance: newGovernance(), splits: map[string]*SplitState{},
 	}
 }
 
@@ -88,7 +89,7 @@ func (w *World) Ports() activities.Ports {
 	return activities.Ports{
 		Ledger: w.Ledger(), Catalogs: w, Documents: w, Counter: w, Restamper: w, Starter: w,
 		Purges: w, Purger: w, PurgeStarter: w, Files: w, Watcher: w,
-		AuditExporter: w, AuditPruner: w,
+		AuditExporter: w, AuditPruner: w, RowWriter: w,
 		Courier: w.Courier(), Writers: w, Findings: w.FindingLedger(), Checks: w, Arrivals: w, ReservedPrefix: ReservedPrefix,
 		Thresholds: findings.Thresholds{
 			Stall: writers.Limits{Factor: 5, Floor: time.Minute}, TokenWarning: 24 * time.Hour, SnapshotsHourly: 720, SmallFile: 1 << 20,

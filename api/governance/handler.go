@@ -51,7 +51,6 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g.GET("/tables", takes(h.listTables, "catalog", "limit", "after"))
 	g.GET("/tables/:ref", takes(h.showTable))
 	g.PUT("/tables/:ref/write-policy", takes(h.setWritePolicy))
-	g.PUT("/tables/:ref/classification", takes(h.setClassification))
 	g.PUT("/tables/:ref/protection", takes(h.setProtection))
 	g.PUT("/tables/:ref/duplicate-commits", takes(h.setDuplicateCommits))
 	g.GET("/tables/:ref/check", takes(h.checkTable))
@@ -63,6 +62,7 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g.PUT("/namespaces/:ref/default-write-policy", takes(h.setNamespacePolicy))
 	g.GET("/catalogs/:ref/default-write-policy", takes(h.showCatalogPolicy))
 	g.PUT("/catalogs/:ref/default-write-policy", takes(h.setCatalogPolicy))
+	h.mountClassification(g)
 
 	if h.Storage != nil {
 		g.PUT("/catalogs/:ref/storage-secrets", takes(h.setStorageSecrets))

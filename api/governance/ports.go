@@ -33,6 +33,25 @@ type Policies interface {
 	SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error
 	SetGovernance(ctx context.Context, caller policy.Caller, ref string, in core.GovernanceInput) (models.TableState, error)
 	SetDuplicateCommits(ctx context.Context, caller policy.Caller, ref string, mode models.DuplicateMode) (models.TableState, error)
+	Classifications
+	RowFilters
+}
+
+// Classifications says how sensitive tables and their columns are.
+type Classifications interface {
+	// DefaultClassification takes a catalog's name, or a namespace as catalog.level.level.
+	DefaultClassification(ctx context.Context, caller policy.Caller, ref string) (core.DefaultLevel, error)
+	// SetDefaultClassification takes a catalog's name, or a namespace as catalog.level.level.
+	SetDefaultClassification(ctx context.Context, caller policy.Caller, ref string, level models.Classification) error
+	// ColumnLevels gives the level of every column of a table by its dotted name.
+	ColumnLevels(ctx context.Context, caller policy.Caller, ref string) (map[string]models.Classification, error)
+}
+
+// RowFilters says which rows of a table the members of a principal role see.
+type RowFilters interface {
+	RowFilters(ctx context.Context, caller policy.Caller, ref string) ([]models.RowFilter, error)
+	// SetRowFilter takes the filter of a role away where it is nil, and gives those that the table has then.
+	SetRowFilter(ctx context.Context, caller policy.Caller, ref, role string, filter *string) ([]models.RowFilter, error)
 }
 
 // Drops protects tables against being dropped, and takes drops back.

@@ -11,27 +11,31 @@ import (
 )
 
 type tableAnswer struct {
-	UUID               string                             `json:"uuid"`
-	Ref                string                             `json:"ref"`
-	Catalog            string                             `json:"catalog"`
-	Namespace          []string                           `json:"namespace"`
-	Name               string                             `json:"name"`
-	WritePolicy        models.WritePolicy                 `json:"writePolicy"`
-	DuplicateCommits   models.DuplicateMode               `json:"duplicateCommits"`
-	Protected          bool                               `json:"protected"`
-	Classification     models.Classification              `json:"classification"`
-	IdentityColumns    []string                           `json:"identityColumns"`
-	Columns            map[string]models.ColumnGovernance `json:"columns"`
-	RowCount           *int64                             `json:"rowCount"`
-	CurrentSnapshotID  *string                            `json:"currentSnapshotId"`
-	RecordedSnapshotID *string                            `json:"recordedSnapshotId"`
-	PendingCommits     int64                              `json:"pendingCommits"`
-	LagSeconds         float64                            `json:"lagSeconds"` // age of the oldest pending commit
-	Location           string                             `json:"location"`
-	FormatVersion      int                                `json:"formatVersion"`
-	MetadataLocation   string                             `json:"metadataLocation"`
-	CreatedAt          time.Time                          `json:"createdAt"`
-	UpdatedAt          time.Time                          `json:"updatedAt"`
+	UUID             string                             `json:"uuid"`
+	Ref              string                             `json:"ref"`
+	Catalog          string                             `json:"catalog"`
+	Namespace        []string                           `json:"namespace"`
+	Name             string                             `json:"name"`
+	WritePolicy      models.WritePolicy                 `json:"writePolicy"`
+	DuplicateCommits models.DuplicateMode               `json:"duplicateCommits"`
+	Protected        bool                               `json:"protected"`
+	Classification   models.Classification              `json:"classification"`
+	IdentityColumns  []string                           `json:"identityColumns"`
+	Columns          map[string]models.ColumnGovernance `json:"columns"`
+	// ColumnLevels are the levels of all columns, also of those that governance does not name. Absent in lists, and where the
+	// table's metadata cannot be read.
+	ColumnLevels       map[string]models.Classification `json:"columnLevels,omitempty"`
+	RowFilters         []rowFilterAnswer                `json:"rowFilters"` // for those who may read them
+	RowCount           *int64                           `json:"rowCount"`
+	CurrentSnapshotID  *string                          `json:"currentSnapshotId"`
+	RecordedSnapshotID *string                          `json:"recordedSnapshotId"`
+	PendingCommits     int64                            `json:"pendingCommits"`
+	LagSeconds         float64                          `json:"lagSeconds"` // age of the oldest pending commit
+	Location           string                           `json:"location"`
+	FormatVersion      int                              `json:"formatVersion"`
+	MetadataLocation   string                           `json:"metadataLocation"`
+	CreatedAt          time.Time                        `json:"createdAt"`
+	UpdatedAt          time.Time                        `json:"updatedAt"`
 }
 
 type workflowAnswer struct {
@@ -57,7 +61,14 @@ func (h *Handler) listTables(c *gin.Context) error {
 
 func (h *Handler) showTable(c *gin.Context) error {
 	state, err := h.Tables.TableState(c.Request.Context(), wire.Caller(c), c.Param("ref"))
-	return h.answerTable(c, state, err)
+	if err != nil {
+		return err
+	}
+	out := h.tableOf(state)
+	if levels, err := h.Policies.ColumnLevels(c.Request.Context(), wire.Caller(c), c.Param("ref")); err == nil {
+		out.ColumnLevels = levels
+	}
+	return wire.JSON(c, http.StatusOK, out)
 }
 
 func (h *Handler) reconcile(c *gin.Context) error {
@@ -85,6 +96,10 @@ func (h *Handler) tableOf(s models.TableState) tableAnswer {
 		RowCount: t.RowCount, CurrentSnapshotID: idString(t.CurrentSnapshotID), RecordedSnapshotID: idString(t.RecordedSnapshotID),
 		PendingCommits: s.PendingCommits, Location: t.Location, FormatVersion: t.FormatVersion,
 		MetadataLocation: t.MetadataLocation, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	out.RowFilters = make([]rowFilterAnswer, 0, len(t.RowFilters.V))
+	for _, f := range t.RowFilters.V {
+		out.RowFilters = append(out.RowFilters, rowFilterOf(f))
 	}
 	if out.DuplicateCommits == "" {
 		out.DuplicateCommits = models.AuditDuplicates

@@ -51,7 +51,7 @@ func (c *cli) tablesGetCommand() *cobra.Command {
 }
 
 func tableFields() []string {
-	return []string{"ref", "uuid", "writePolicy", "duplicateCommits", "protected", "classification", "identityColumns", "columns", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
+	return []string{"ref", "uuid", "writePolicy", "duplicateCommits", "protected", "classification", "identityColumns", "columns", "columnLevels", "rowFilters", "rowCount", "currentSnapshotId", "recordedSnapshotId", "pendingCommits"}
 }
 
 func (c *cli) tablesClassifyCommand() *cobra.Command {
