@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -25,13 +27,16 @@ type answer struct {
 	status  int
 	kind    string // the Iceberg error type
 	message string
-	retry   bool // send Retry-After
+	retry   bool          // send Retry-After
+	after   time.Duration // what it says; 0 for the usual
+	details any           // beside the error, nil for nothing
 }
 
 func (a *answer) Error() string { return a.message }
 
 type errorBody struct {
-	Error errorModel `json:"error"`
+	Error  errorModel `json:"error"`
+	Errors any        `json:"errors,omitempty"` // parts of what was sent that are wrong
 }
 
 type errorModel struct {
@@ -46,6 +51,9 @@ func answerFor(err error) answer {
 	if own, ok := errors.AsType[*answer](err); ok {
 		return *own
 	}
+	if own, ok := errors.AsType[*wire.RefusalError](err); ok {
+		return answer{status: own.Status, kind: own.Kind, message: own.Message, retry: own.RetryAfter > 0, after: own.RetryAfter}
+	}
 	code := fault.CodeOf(err)
 	switch {
 	case code == fault.UnknownState:
@@ -59,6 +67,9 @@ func answerFor(err error) answer {
 	}
 	a := answerForCode(code, subjectOf(err))
 	a.message = fault.PublicMessage(err)
+	if detailed, ok := errors.AsType[*wire.DetailedError](err); ok {
+		a.details = detailed.Details
+	}
 	return a
 }
 
@@ -165,6 +176,14 @@ func answerErrors(log *slog.Logger) gin.HandlerFunc {
 	}
 }
 
+// retryAfter gives a time to wait in whole seconds.
+func retryAfter(d time.Duration) string {
+	if d <= 0 {
+		return retryAfterSeconds
+	}
+	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
+}
+
 func writeAnswer(c *gin.Context, a answer) {
 	h := c.Writer.Header()
 	for _, name := range []string{"ETag", "Content-Encoding", "Content-Length"} {
@@ -175,9 +194,9 @@ func writeAnswer(c *gin.Context, a answer) {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	if a.retry {
-		h.Set("Retry-After", retryAfterSeconds)
+		h.Set("Retry-After", retryAfter(a.after))
 	}
-	var body any = errorBody{Error: errorModel{Message: short(a.message), Type: a.kind, Code: a.status}}
+	var body any = errorBody{Error: errorModel{Message: short(a.message), Type: a.kind, Code: a.status}, Errors: a.details}
 	if strings.HasSuffix(c.FullPath(), catalog.TokenPath) {
 		body = catalog.TokenRefusal(a.status, short(a.message))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/api/catalog"
+	"github.com/sluice-data/sluice/api/data"
 	"github.com/sluice-data/sluice/api/wire"
 )
 
@@ -31,7 +32,7 @@ func changesSomething(method, route string) bool {
 	if route == "" || strings.HasPrefix(route, CodecPath+"/") {
 		return false
 	}
-	for _, reads := range []string{catalog.TokenPath, "/plan", "/plan/:plan-id", "/tasks", "/sign", "/metrics", "/storage/validate"} {
+	for _, reads := range []string{catalog.TokenPath, "/plan", "/plan/:plan-id", "/tasks", "/sign", "/metrics", "/storage/validate", data.QueryPath, data.RowAuditPath} {
 		if strings.HasSuffix(route, reads) {
 			return false
 		}

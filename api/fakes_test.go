@@ -45,6 +45,9 @@ type useCases struct {
 	ref    string
 	policy models.WritePolicy
 	govern core.GovernanceInput
+	column map[string]models.Classification
+	role   string
+	filter *string
 	audit  models.AuditFilter
 	ledger models.CommitFilter
 	states models.TableFilter

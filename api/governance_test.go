@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -90,15 +91,18 @@ func TestTableState(t *testing.T) {
 		Table: models.Table{
 			ID: "id-1", UUID: "9c12d441-03fe-4693-9a96-a0705ddf69c1", Name: "orders", WritePolicy: models.OpenAppend,
 			Classification: models.Restricted, IdentityColumns: models.JSON[[]string]{V: []string{"id"}},
-			Columns:  models.JSON[map[string]models.ColumnGovernance]{V: map[string]models.ColumnGovernance{"email": {Sensitivity: models.Confidential, Mask: "hash"}}},
-			Location: "s3://b/t", MetadataLocation: "s3://b/t/m.json", FormatVersion: 2,
+			Columns:    models.JSON[map[string]models.ColumnGovernance]{V: map[string]models.ColumnGovernance{"email": {Sensitivity: models.Confidential, Mask: "hash"}}},
+			RowFilters: models.JSON[[]models.RowFilter]{V: []models.RowFilter{{Role: "eu", Filter: "x IS NULL", Expression: json.RawMessage(`{"type":"is-null","term":"x"}`)}}},
+			Location:   "s3://b/t", MetadataLocation: "s3://b/t/m.json", FormatVersion: 2,
 			CurrentSnapshotID: &head, RecordedSnapshotID: &recorded, RowCount: &rows, CreatedAt: now, UpdatedAt: now,
 		},
 	}
+	s.column = map[string]models.Classification{"id": models.Restricted, "email": models.Confidential}
 	r := s.do("GET", governancePath+"/tables/main.sales.eu.orders", "")
 	require.JSONEq(t, `{"uuid":"9c12d441-03fe-4693-9a96-a0705ddf69c1","ref":"main.sales.eu.orders","catalog":"main","namespace":["sales","eu"],
 		"name":"orders","writePolicy":"open_append","classification":"restricted","identityColumns":["id"],
-		"columns":{"email":{"sensitivity":"confidential","mask":"hash"}},"rowCount":42,"currentSnapshotId":"9007199254740993",
+		"columns":{"email":{"sensitivity":"confidential","mask":"hash"}},"columnLevels":{"id":"restricted","email":"confidential"},
+		"rowFilters":[{"role":"eu","filter":"x IS NULL","expression":{"type":"is-null","term":"x"}}],"rowCount":42,"currentSnapshotId":"9007199254740993",
 		"recordedSnapshotId":"7","pendingCommits":2,"duplicateCommits":"audit","protected":false,"lagSeconds":90,"location":"s3://b/t","formatVersion":2,
 		"metadataLocation":"s3://b/t/m.json","createdAt":"2026-03-01T12:00:00Z","updatedAt":"2026-03-01T12:00:00Z"}`, string(r.body))
 
@@ -116,6 +120,8 @@ func TestTableWithoutAnythingYet(t *testing.T) {
 	require.Nil(t, v["rowCount"])
 	require.Equal(t, []any{}, v["identityColumns"])
 	require.Equal(t, map[string]any{}, v["columns"])
+	require.Equal(t, []any{}, v["rowFilters"])
+	require.NotContains(t, v, "columnLevels")
 	require.InDelta(t, 0, v["lagSeconds"], 0)
 }
 

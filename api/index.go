@@ -15,6 +15,7 @@ type indexAnswer struct {
 	Catalog       string `json:"catalog,omitempty"`    // of the Iceberg REST catalog; clients add /v1
 	Governance    string `json:"governance,omitempty"` // of the governance API
 	Management    string `json:"management,omitempty"` // of the management API, as Polaris's command line wants it
+	Data          string `json:"data,omitempty"`       // of the data plane
 	Keys          string `json:"keys,omitempty"`       // of access tokens
 	Health        string `json:"health"`
 	Ready         string `json:"ready"`
@@ -24,7 +25,7 @@ type indexAnswer struct {
 
 // Index answers for the address alone of a process that serves the API.
 func Index() http.Handler {
-	return index(indexAnswer{Service: "sluice", Catalog: CatalogPath, Governance: GovernancePath, Management: ManagementPath, Keys: KeysPath})
+	return index(indexAnswer{Service: "sluice", Catalog: CatalogPath, Governance: GovernancePath, Management: ManagementPath, Data: DataPath, Keys: KeysPath})
 }
 
 // ProbesIndex answers for the address alone of a process that has no API.

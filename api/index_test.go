@@ -17,6 +17,7 @@ func TestTheAddressAloneTellsWhereToGo(t *testing.T) {
 	require.Equal(t, "/api/catalog", r.json(t)["catalog"])
 	require.Equal(t, "/api/governance/v1", r.json(t)["governance"])
 	require.Equal(t, "/api/management/v1", r.json(t)["management"])
+	require.Equal(t, "/data/v1", r.json(t)["data"])
 	require.Equal(t, "/.well-known/jwks.json", r.json(t)["keys"])
 	require.Contains(t, r.json(t)["documentation"], "/docs")
 

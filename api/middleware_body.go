@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluice-data/sluice/api/data"
 	"github.com/sluice-data/sluice/api/wire"
 )
 
@@ -21,6 +22,15 @@ func limitBody(limit int64) gin.HandlerFunc {
 		}
 		if c.Request.Body != nil && c.Request.Body != http.NoBody {
 			c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
+		}
+	}
+}
+
+// unlessStreamed leaves a body alone that is read as it comes, under limits of its own.
+func unlessStreamed(h gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if c.FullPath() != DataPath+data.WritePath {
+			h(c)
 		}
 	}
 }

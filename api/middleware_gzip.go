@@ -9,11 +9,17 @@ import (
 	"sync"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/internal/rows"
 )
 
 // compressFrom is the number of bytes from which an answer is worth compressing. Below, compressing was a fifth of the
 // server's work at a commit, to save a packet or two.
 const compressFrom = 16 << 10
+
+// arrowStream is the media type of rows for programs. They come at the rate at which they are read, and compressing them
+// would cost more time than it saves.
+const arrowStream = string(rows.ArrowStream)
 
 // compressAnswers compresses answers for clients that accept gzip.
 func compressAnswers() gin.HandlerFunc {
@@ -111,7 +117,8 @@ func (w *gzipWriter) Flush() {
 func (w *gzipWriter) compressible() bool {
 	h := w.Header()
 	return w.Status() >= http.StatusOK && w.Status() != http.StatusNoContent && w.Status() != http.StatusNotModified &&
-		h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && h.Get("Content-Type") != "text/event-stream"
+		h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && h.Get("Content-Type") != "text/event-stream" &&
+		h.Get("Content-Type") != arrowStream
 }
 
 func (w *gzipWriter) decide(compress bool) {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluice-data/sluice/api/catalog"
+	"github.com/sluice-data/sluice/api/data"
 	"github.com/sluice-data/sluice/api/governance"
 	"github.com/sluice-data/sluice/api/management"
 	"github.com/sluice-data/sluice/api/wire"
@@ -26,6 +27,7 @@ const (
 	TableCatalogPath = "/api/table/iceberg"
 	GovernancePath   = "/api/governance/v1"
 	ManagementPath   = "/api/management/v1"
+	DataPath         = "/data/v1"
 	KeysPath         = "/.well-known/jwks.json"
 )
 
@@ -72,6 +74,7 @@ type Deps struct {
 	Catalog       catalog.Deps
 	Governance    governance.Deps           // Now is filled in when nil
 	Management    management.Administration // nil: not served
+	Data          data.Deps                 // without Rows: not served
 	Denials       Denials                   // nil: refusals and failures are not recorded
 	JWKS          JWKS                      // nil: not served
 	Codec         http.Handler              // of workflows' payloads; nil: not served
@@ -95,11 +98,12 @@ func Router(d Deps) http.Handler {
 
 	observe := newObserver(d.Log, d.Metrics, d.NewID)
 	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), recordAnswers(d.Denials, d.Log, d.Catalog.NamespaceSeparator), secureHeaders,
-		limitInFlight(d.Limits.InFlight), limitHead, limitBody(d.Limits.BodyBytes), inflateBody(d.Limits.BodyBytes), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
+		limitInFlight(d.Limits.InFlight), limitHead, unlessStreamed(limitBody(d.Limits.BodyBytes)), unlessStreamed(inflateBody(d.Limits.BodyBytes)), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)
 
-	known := then(authenticate(d.Authenticator), limitRate(d.Limits.PerSecond, time.Now), receive)
+	rate := limitRate(d.Limits.PerSecond, time.Now)
+	known := then(authenticate(d.Authenticator), rate, receive)
 	iceberg := catalog.New(d.Catalog)
 	for _, path := range []string{CatalogPath, TableCatalogPath} {
 		iceberg.Mount(e.Group(path, refuseDoubledVersion), known)
@@ -107,6 +111,10 @@ func Router(d Deps) http.Handler {
 	governance.New(d.Governance).Mount(e.Group(GovernancePath, limitBody(maxAdminBody)), known)
 	if d.Management != nil {
 		management.New(d.Management).Mount(e.Group(ManagementPath, limitBody(maxAdminBody)), known)
+	}
+	if d.Data.Rows != nil {
+		streaming := then(authenticate(d.Authenticator), rate, limitBody(d.Data.RequestBytes), inflateBody(d.Data.RequestBytes))
+		data.New(d.Data).Mount(e.Group(DataPath), then(limitBody(maxAdminBody), known), streaming)
 	}
 	if d.JWKS != nil {
 		e.GET(KeysPath, serveKeys(d.JWKS))
@@ -157,7 +165,7 @@ func noRoute(c *gin.Context) {
 	}
 	wire.Fail(c, &answer{
 		status: http.StatusNotFound, kind: "NoSuchRouteException",
-		message: "There is no such route. The Iceberg catalog is at " + CatalogPath + "/v1, governance at " + GovernancePath + ", management at " + ManagementPath + ".",
+		message: "There is no such route. The Iceberg catalog is at " + CatalogPath + "/v1, governance at " + GovernancePath + ", management at " + ManagementPath + ", the data plane at " + DataPath + ".",
 	})
 }
 

@@ -39,7 +39,7 @@ type Worker struct {
 // the one that looks for more.
 const deliverySlots = 20
 
-// New makes the workers for the reconcile, the maintenance and the delivery queue, not yet running. Use the starter's client, so that
+// New makes the workers for the reconcile, the maintenance, the delivery and the data queue, not yet running. Use the starter's client, so that
 // workflows begin in the answer to their start.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	o = o.withDefaults()
@@ -53,6 +53,11 @@ func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	deliver := o.sdk(workflows.DeliveryQueue)
 	deliver.MaxConcurrentActivityExecutionSize, deliver.DisableWorkflowWorker = deliverySlots, true
 	q := sdkworker.New(c, workflows.DeliveryQueue, deliver)
+	workflows.RegisterActivities(q, a)
+	w.queues = append(w.queues, q)
+	rows := o.sdk(workflows.DataQueue)
+	rows.DisableWorkflowWorker = true
+	q = sdkworker.New(c, workflows.DataQueue, rows)
 	workflows.RegisterActivities(q, a)
 	w.queues = append(w.queues, q)
 	return w

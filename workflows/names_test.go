@@ -53,6 +53,7 @@ func TestNamesOnTheWire(t *testing.T) {
 		"queue "+workflows.ReconcileQueue,
 		"queue "+workflows.MaintenanceQueue,
 		"queue "+workflows.DeliveryQueue,
+		"queue "+workflows.DataQueue,
 		"schedule "+workflows.SweepScheduleID,
 		"schedule "+workflows.SweepDroppedScheduleID,
 		"schedule "+workflows.CheckFilesScheduleID,
@@ -63,6 +64,7 @@ func TestNamesOnTheWire(t *testing.T) {
 		"error "+workflows.BatchFailedError,
 		"id "+workflows.ReconcileCommitID("7d9a", 42),
 		"id "+workflows.PurgeTableID("7d9a"),
+		"id "+workflows.WriteRowsID("7d9a"),
 		"id "+workflows.ReconcileBatchID(3, 9, []activities.Target{{TableUUID: "7d9a", SnapshotID: 42}}),
 	)
 	for name, kind := range workflows.SearchAttributes() {

@@ -74,6 +74,14 @@ func looking() workflow.ActivityOptions {
 	return o
 }
 
+// landing is for the steps of a governed write: somebody waits for it, so that workers for it alone take them.
+func landing() workflow.ActivityOptions {
+	o := scan()
+	o.TaskQueue = DataQueue
+	o.RetryPolicy = backoff(30 * time.Second)
+	return o
+}
+
 // destructive is for deleting many objects. It goes on where the last heartbeat was; what cannot be deleted for a day ends
 // it, for people to see, and the next sweep begins anew.
 func destructive() workflow.ActivityOptions {

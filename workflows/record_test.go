@@ -68,6 +68,8 @@ func recordings() []recording {
 		{"DeliverWebhooks.v1.pages.json", workflows.DeliverWebhooksName, deliverMany},
 		{"DeliverWebhooks.v1.none.json", workflows.DeliverWebhooksName, deliverNothing},
 		{"ExportAudit.v1.pages.json", workflows.ExportAuditName, exportMany},
+		{"WriteRows.v1.chunks.json", workflows.WriteRowsName, splitMany},
+		{"WriteRows.v1.refused.json", workflows.WriteRowsName, splitRefused},
 	}
 }
 
@@ -88,7 +90,7 @@ func TestRecordHistories(t *testing.T) {
 			queue := workflows.ReconcileQueue
 			switch r.workflow {
 			case workflows.SweepCatalogName, workflows.SweepDroppedName, workflows.PurgeTableName, workflows.CheckFilesName,
-				workflows.CheckTablesName, workflows.WatchWritersName, workflows.DeliverWebhooksName, workflows.ExportAuditName:
+				workflows.CheckTablesName, workflows.WatchWritersName, workflows.DeliverWebhooksName, workflows.ExportAuditName, workflows.WriteRowsName:
 				queue = workflows.MaintenanceQueue
 			}
 			run, err := e.client.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "recorded/" + r.file, TaskQueue: queue}, r.workflow, in)

@@ -24,6 +24,7 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 		{WatchWritersName, WatchWriters},
 		{DeliverWebhooksName, DeliverWebhooks},
 		{ExportAuditName, ExportAudit},
+		{WriteRowsName, WriteRows},
 	} {
 		r.RegisterWorkflowWithOptions(w.fn, workflow.RegisterOptions{Name: w.name})
 	}
@@ -51,6 +52,9 @@ func RegisterActivities(r worker.ActivityRegistry, a *activities.Activities) {
 		{activities.DeliverPageName, a.DeliverPage},
 		{activities.ExportAuditName, a.ExportAudit},
 		{activities.PruneAuditName, a.PruneAudit},
+		{activities.WriteRowsChunkName, a.WriteRowsChunk},
+		{activities.CommitRowsName, a.CommitRows},
+		{activities.CleanRowsName, a.CleanRows},
 		{activities.StartDuePurgesName, a.StartDuePurges},
 		{activities.ClaimPurgeName, a.ClaimPurge},
 		{activities.PurgeDataFilesName, a.PurgeDataFiles},

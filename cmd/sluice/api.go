@@ -64,7 +64,7 @@ func (c *cli) runAPI(ctx context.Context) error {
 	cat := b.newCatalog(starter, nil)
 	defer finish(cat)
 	b.uiURI = c.cfg.Temporal.UIURL
-	handler, err := b.router(cat, starter, r, b.writeChecks()...)
+	handler, err := b.router(cat, b.newDataPlane(cat, starter, r), starter, r, b.writeChecks()...)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,8 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 		return err
 	}
 	e.onStop(stopSealing)
-	w := b.newWorker(c, cat, starter, e.ring, keys, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
+	rows := b.newDataPlane(cat, starter, e.ring)
+	w := b.newWorker(c, cat, rows, starter, e.ring, keys, worker.Options{StopTimeout: embeddedWorkerStop, OnFatal: func(queue string, err error) {
 		e.fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	e.onStop(w.Stop)
@@ -185,7 +186,7 @@ func (e *embedded) startServices(b *base, c client.Client) error {
 	e.onStop(b.pruneKeys())
 	e.http.onDrain(b.feed.Close)
 	b.uiURI = e.file.TemporalUIURI
-	handler, err := b.router(cat, starter, e.ring, append(b.writeChecks(), temporalCheck(c))...)
+	handler, err := b.router(cat, rows, starter, e.ring, append(b.writeChecks(), temporalCheck(c))...)
 	if err != nil {
 		return err
 	}

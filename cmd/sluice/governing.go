@@ -10,10 +10,12 @@ import (
 	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/audit/export"
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/findings"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/reconcile"
+	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/webhooks"
 	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/worker"
@@ -23,7 +25,7 @@ import (
 // newWorker makes the Temporal workers of the process. r holds the encryption keys, nil where there are none: then nothing
 // goes to webhooks, and checkpoints are not signed.
 func (b *base) newWorker(
-	c client.Client, cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, keys *audit.Keys, o worker.Options,
+	c client.Client, cat *catalog.Service, rows *dataplane.Service, starter *workflows.Starter, r *keyring.Ring, keys *audit.Keys, o worker.Options,
 ) *worker.Worker {
 	files := reconcile.NewRecent(b.files, nil) // counting and recording a commit read the same manifests
 	ports := activities.Ports{
@@ -35,7 +37,11 @@ func (b *base) newWorker(
 		Thresholds: b.thresholds(), ReservedPrefix: b.cfg.ReservedPrefix,
 		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
 		Courier:     b.newCourier(r),
+		Sampler:     maintenance.NewSampler(b.files, scan.New(b.files)),
 		AuditPruner: audit.NewPruner(b.store, keys, b.cfg.Audit.Retention, b.cfg.Audit.Export > 0, time.Now),
+	}
+	if rows != nil {
+		ports.RowWriter = rows
 	}
 	if b.cfg.Audit.Export > 0 {
 		ports.AuditExporter = export.New(export.Deps{

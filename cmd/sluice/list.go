@@ -17,6 +17,7 @@ type listOptions struct {
 	limit int
 	after string
 	all   bool
+	api   string // path of the API that has the list, "" for governance
 
 	prepare func(row map[string]any) // adds to a row what a table shows and the server does not say; may be nil
 }
@@ -39,6 +40,9 @@ func (c *cli) list(ctx context.Context, path []string, query url.Values, o listO
 	if err != nil {
 		return err
 	}
+	if o.api != "" {
+		api = api.on(o.api)
+	}
 	if query == nil {
 		query = url.Values{}
 	}
@@ -60,7 +64,7 @@ func (c *cli) list(ctx context.Context, path []string, query url.Values, o listO
 	if c.format == formatJSON {
 		return c.showJSON(found)
 	}
-	return c.showPage(found, path[0], o, cols)
+	return c.showPage(found, path[max(len(path)-1, 0)], o, cols)
 }
 
 func (c *cli) showPage(found page, path string, o listOptions, cols columns) error {

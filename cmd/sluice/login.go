@@ -63,7 +63,7 @@ func (s *session) bearer(ctx context.Context, base string) (string, error) {
 		"grant_type": {"client_credentials"}, "client_id": {s.login.id}, "client_secret": {s.login.secret}, "scope": {everyRole},
 	}
 	root := base
-	for _, path := range []string{governancePath, managementPath, facadePath} {
+	for _, path := range []string{governancePath, managementPath, facadePath, dataPath} {
 		root = strings.TrimSuffix(root, path)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, root+facadePath+loginPath, strings.NewReader(form.Encode()))

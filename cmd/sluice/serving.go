@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/dispatch"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -24,7 +25,9 @@ import (
 )
 
 // router makes the HTTP surface of the API. r holds the encryption keys.
-func (b *base) router(cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring, checks ...api.Check) (http.Handler, error) {
+func (b *base) router(
+	cat *catalog.Service, rows *dataplane.Service, starter *workflows.Starter, r *keyring.Ring, checks ...api.Check,
+) (http.Handler, error) {
 	who, err := b.newIdentity(r)
 	if err != nil {
 		return nil, err
@@ -48,6 +51,7 @@ func (b *base) router(cat *catalog.Service, starter *workflows.Starter, r *keyri
 			Policies: cat, Tables: cat, Records: cat, Metrics: cat, Drops: cat, Explainer: admin, Storage: admin, Accesses: cat, Findings: cat,
 			Writers: cat, Limits: b.lateness(), Webhooks: b.newWebhooks(starter, r), Feed: b.feed, Checkpoints: audit.NewReader(b.store),
 		},
+		Data:   b.dataDeps(rows),
 		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
 		Limits:         api.Limits{BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, PerSecond: facade.PerSecond},

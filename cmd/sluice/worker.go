@@ -70,7 +70,7 @@ func (c *cli) runWorker(ctx context.Context) error {
 	}
 	defer stopSealing()
 	fatal := make(chan error, 2)
-	w := b.newWorker(temporal, cat, starter, r, keys, worker.Options{OnFatal: func(queue string, err error) {
+	w := b.newWorker(temporal, cat, b.newDataPlane(cat, starter, r), starter, r, keys, worker.Options{OnFatal: func(queue string, err error) {
 		fatal <- fmt.Errorf("the worker of %s gave up: %w", queue, err)
 	}})
 	defer w.Stop()

@@ -1,0 +1,41 @@
+package data
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluice-data/sluice/api/wire"
+	"github.com/sluice-data/sluice/internal/dataplane"
+	"github.com/sluice-data/sluice/models"
+)
+
+const idempotencyHeader = "Idempotency-Key"
+
+// write lands the rows of the body, which is read as it comes.
+func (h *Handler) write(c *gin.Context) error {
+	format, err := formatOf(c.GetHeader("Content-Type"))
+	if err != nil {
+		return err
+	}
+	out, err := h.Rows.Write(contextOf(c), wire.Caller(c), wire.Param(c, "ref"), dataplane.WriteInput{
+		Mode: models.WriteMode(c.Query("mode")), Format: format, Body: body{c.Request.Body}, Label: models.Classification(c.Query("label")),
+		OnViolation: dataplane.OnViolation(c.Query("on-violation")), Key: c.GetHeader(idempotencyHeader),
+	})
+	if err != nil {
+		return refusal(err)
+	}
+	return wire.JSON(c, http.StatusOK, out)
+}
+
+// body is the body of a request, whose errors say what is wrong with it.
+type body struct{ from io.Reader }
+
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // readers of io.Reader compare likewise
+		err = wire.ReadError(err)
+	}
+	return n, err
+}

@@ -1,0 +1,9 @@
+package dataplane
+
+import "time"
+
+// LookFor bounds how long it is looked for a write that is in doubt.
+func (s *Service) LookFor(d time.Duration) { s.writes.lookFor = d }
+
+// ChunkBytes is the size of chunks of split writes.
+func (s *Service) ChunkBytes(n int) { s.writes.chunk = n }

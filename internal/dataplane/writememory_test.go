@@ -1,0 +1,111 @@
+package dataplane
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-data/sluice/internal/fault"
+	"github.com/sluice-data/sluice/internal/metadata"
+)
+
+func TestWritesWaitForMemory(t *testing.T) {
+	s := newWriteState(Limits{Memory: 64 << 20})
+	one, err := s.reserve(t.Context(), false)
+	require.NoError(t, err)
+	two, err := s.reserve(t.Context(), false)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = s.reserve(ctx, true)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.True(t, fault.Is(one.grow(1), fault.Unavailable), "what others hold they give back")
+
+	waited := make(chan *reservation)
+	go func() {
+		three, err := s.reserve(t.Context(), true)
+		if err == nil {
+			waited <- three
+		}
+	}()
+	time.Sleep(10 * time.Millisecond)
+	two.release()
+	two.release() // once is enough
+	three := <-waited
+	require.True(t, fault.Is(one.grow(64<<20), fault.TooLarge), "so much there never is")
+	three.release()
+	require.NoError(t, one.grow(16<<20))
+	one.release()
+	require.Equal(t, s.most, s.free)
+}
+
+// A write that is under way grows while others wait: it must not wait for them.
+func TestGrowthGoesBeforeWaiting(t *testing.T) {
+	s := newWriteState(Limits{Memory: 64 << 20})
+	one, err := s.reserve(t.Context(), false)
+	require.NoError(t, err)
+	require.NoError(t, one.grow(1<<20))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _, _ = s.reserve(ctx, true) }()
+	time.Sleep(10 * time.Millisecond)
+	require.NoError(t, one.grow(1<<20))
+	cancel()
+}
+
+func TestTablesAreLockedWithoutADeadlock(t *testing.T) {
+	l := newTableLocks()
+	done := make(chan struct{})
+	for _, ids := range [][]string{{"a", "b"}, {"b", "a"}, {"a", "a"}} {
+		go func() {
+			for range 200 {
+				unlock, err := l.lock(context.Background(), ids...)
+				if err == nil {
+					unlock()
+				}
+			}
+			done <- struct{}{}
+		}()
+	}
+	for range 3 {
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("it hangs")
+		}
+	}
+	require.Empty(t, l.taken)
+	unlock, err := l.lock(t.Context(), "a")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err = l.lock(ctx, "0", "a")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	unlock()
+	require.Empty(t, l.taken, "what was taken before the wait is free again")
+}
+
+func TestSetsOfRows(t *testing.T) {
+	var set *rowSet
+	require.False(t, set.has(7))
+	require.Zero(t, set.len())
+	set = &rowSet{}
+	for _, row := range []int64{0, 3, 63, 64, 200, 3} {
+		set.add(row)
+	}
+	require.EqualValues(t, 5, set.len())
+	require.Equal(t, []run{{1, 3}, {4, 63}, {65, 200}, {201, 300}}, runsWithout(300, set))
+	require.Equal(t, []int{1, 2, 4}, withoutValues([]int{0, 1, 2, 3, 4}, set))
+	part := partOf(set, 60, 10)
+	require.True(t, part.has(3) && part.has(4))
+	require.EqualValues(t, 2, part.len())
+}
+
+func TestWriteDefaults(t *testing.T) {
+	schema := metadata.Schema{Raw: []byte(`{"type":"struct","fields":[{"id":1,"name":"a","type":"long","write-default":7,"initial-default":3},` +
+		`{"id":2,"name":"b","type":{"type":"struct","fields":[{"id":3,"name":"c","type":"string","write-default":"x"}]}},` +
+		`{"id":4,"name":"d","type":{"type":"list","element-id":5,"element":{"type":"struct","fields":[{"id":6,"name":"e","type":"int","write-default":null}]}}},` +
+		`{"id":7,"name":"f","type":"int","initial-default":1}]}`)}
+	require.Equal(t, map[int][]byte{1: []byte("7"), 3: []byte(`"x"`)}, writeDefaults(schema))
+}
