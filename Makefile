@@ -26,6 +26,9 @@ test-race: ## the race detector over our own concurrent packages
 e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 	e2e/run.sh
 
+e2e-rows: ## the governed data plane against DuckDB and PyIceberg, and the Python SDK; installs them into e2e/.venv-rows
+	e2e/rows/run.sh
+
 rck: ## the Iceberg REST Compatibility Kit, plain and wide (Java 17, Maven; RCK_CLIENT=1.12.0 for another client)
 	e2e/rck/run.sh
 
