@@ -64,8 +64,11 @@ func covers(media, format string) bool {
 	return media == "*/*" || media == group+"/*" || media == format
 }
 
-// formatOf gives the format of a body by its Content-Type.
+// formatOf gives the format of a body by its Content-Type; JSON where there is none.
 func formatOf(header string) (rows.Format, error) {
+	if header == "" {
+		return rows.JSON, nil
+	}
 	media, _, err := mime.ParseMediaType(header)
 	if err == nil && slices.Contains(rows.Formats(), rows.Format(media)) {
 		return rows.Format(media), nil

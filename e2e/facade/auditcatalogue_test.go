@@ -18,10 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/api"
+	"github.com/sluice-data/sluice/api/data"
 	"github.com/sluice-data/sluice/api/governance"
 	"github.com/sluice-data/sluice/internal/access"
 	"github.com/sluice-data/sluice/internal/audit"
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/events"
 	"github.com/sluice-data/sluice/internal/management"
 	"github.com/sluice-data/sluice/internal/webhooks"
@@ -105,6 +107,13 @@ func governanceCatalogue() []catalogued {
 		{route: "POST " + governed + "/dropped-tables/:id/forget", events: types(models.AuditTableForgotten), path: governed + "/dropped-tables/DROPPED2/forget", fails: governed + "/dropped-tables/" + noRow + "/forget"},
 		{route: "PUT " + governed + "/namespaces/:ref/default-write-policy", events: types(models.AuditDefaultPolicyChanged), path: governed + "/namespaces/main.db/default-write-policy", body: `{"policy":"open_append"}`, fails: `{"policy":"ajar"}`},
 		{route: "PUT " + governed + "/catalogs/:ref/default-write-policy", events: types(models.AuditDefaultPolicyChanged), path: governed + "/catalogs/main/default-write-policy", body: `{"policy":"open_append"}`, fails: `{"policy":"ajar"}`},
+		{route: "PUT " + governed + "/namespaces/:ref/default-classification", events: types(models.AuditDefaultLevelChanged), path: governed + "/namespaces/main.db/default-classification", body: `{"level":"confidential"}`, fails: `{"level":"secret"}`},
+		{route: "PUT " + governed + "/catalogs/:ref/default-classification", events: types(models.AuditDefaultLevelChanged), path: governed + "/catalogs/main/default-classification", body: `{"level":"public"}`, fails: `{"level":"secret"}`},
+		{route: "PUT " + of + "/row-filters/:role", events: types(models.AuditRowFiltersChanged), path: table + "/row-filters/probes", body: `{"filter":"id > 1"}`, fails: `{"filter":"none > 1"}`},
+		{route: "DELETE " + of + "/row-filters/:role", events: types(models.AuditRowFiltersChanged), path: table + "/row-filters/probes", fails: table + "/row-filters/none"},
+		{route: "POST /data/v1/tables/:ref/write", events: types(models.AuditRowsWritten, models.AuditTableCommitted), path: "/data/v1/tables/main.db.t2/write", body: `[{"id":"1"}]`, fails: `[{"id":"one"}]`},
+		{route: "POST /data/v1/tables/:ref/query", path: "/data/v1/tables/main.db.t2/query", body: `{}`, fails: `{"limit":-1}`},
+		{route: "POST /data/v1/tables/:ref/row-audit", path: "/data/v1/tables/main.db.t2/row-audit", body: `{"identity":{"id":"1"}}`, fails: `{"identity":3}`},
 		{route: "PUT " + governed + "/catalogs/:ref/storage-secrets", events: types(models.AuditStorageSecretsChanged)}, // internal/management
 		{route: "DELETE " + governed + "/catalogs/:ref/storage-secrets", events: types(models.AuditStorageSecretsChanged)},
 		{route: "POST " + governed + "/catalogs/:ref/storage/validate"},
@@ -165,7 +174,7 @@ func everyRoute(t *testing.T) []string {
 	t.Helper()
 	core, admin := (*catalog.Service)(nil), (*management.Service)(nil) // to be mounted, not called
 	deps := api.Deps{
-		Log: slog.New(slog.DiscardHandler), Management: admin, Codec: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler), Management: admin, Data: data.Deps{Rows: (*dataplane.Service)(nil)}, Codec: http.NotFoundHandler(),
 		Governance: governance.Deps{
 			Tokens: (*access.Tokens)(nil), Policies: core, Tables: core, Records: core, Drops: core, Metrics: core, Explainer: admin, Storage: admin,
 			Accesses: core, Findings: core, Writers: core, Webhooks: (*webhooks.Service)(nil), Feed: &events.Feed{}, Checkpoints: (*audit.Reader)(nil), Now: time.Now,

@@ -170,6 +170,7 @@ func (l *lake) serve(t testing.TB, change ...func(*setup)) *site {
 		Checkpoints: audit.NewReader(l.db), Feed: s.feed,
 		Webhooks: webhooks.New(webhooks.Deps{Store: l.db, Catalogs: l.db, Sealer: l.ring.For("webhooks"), Log: s.api.Log, Now: time.Now}),
 	}
+	s.api.Data = l.newData(core)
 	server := httptest.NewServer(api.Router(s.api))
 	t.Cleanup(server.Close)
 	client := server.Client()

@@ -89,6 +89,8 @@ const (
 	ofTable    = inSpace + "/tables/t"
 	governed   = "/api/governance/v1"
 	managed    = "/api/management/v1"
+	rows       = "/data/v1/tables/main.db.t"
+	rowsOf     = "DATA_READ DATA_WRITE AUDIT_READ CATALOG_MANAGE_ACCESS"
 	otherTable = `{"requirements":[{"type":"assert-table-uuid","uuid":"00000000-0000-4000-8000-000000000000"}],"updates":[%s]}`
 )
 
@@ -215,6 +217,16 @@ func governanceOperations() []operation {
 		{name: "RECONCILE_TABLE", method: "POST", path: table + "/reconcile", by: writesTable, about: theTable, status: 202},
 		{name: "SET_DEFAULT_WRITE_POLICY namespace", method: "PUT", path: governed + "/namespaces/main.db/default-write-policy", body: `{"policy":"open_full"}`, by: admin, about: theNamespace, status: 200},
 		{name: "SET_DEFAULT_WRITE_POLICY catalog", method: "PUT", path: governed + "/catalogs/main/default-write-policy", body: `{"policy":"open_full"}`, by: admin, about: theCatalog, status: 200},
+		{name: "SET_DEFAULT_CLASSIFICATION namespace", method: "PUT", path: governed + "/namespaces/main.db/default-classification", body: `{"level":"internal"}`, by: admin, about: theNamespace, status: 200},
+		{name: "SET_DEFAULT_CLASSIFICATION catalog", method: "PUT", path: governed + "/catalogs/main/default-classification", body: `{"level":"internal"}`, by: admin, about: theCatalog, status: 200},
+		{name: "SET_ROW_FILTERS", method: "PUT", path: table + "/row-filters/none", body: `{"filter":"TRUE"}`, by: admin, about: theTable, status: 404},
+		{name: "READ_ROW_FILTERS", method: "GET", path: table + "/row-filters", by: admin, about: theTable, status: 200},
+		{name: "QUERY_ROWS", method: "POST", path: rows + "/query", body: `{"filter":false}`, by: "DATA_READ", known: rowsOf, about: theTable, status: 200},
+		{name: "QUERY_ROWS preview", method: "GET", path: rows + "/preview", by: "DATA_READ", known: rowsOf, about: theTable, status: 500},
+		{name: "QUERY_ROWS profile", method: "GET", path: rows + "/profile", by: "DATA_READ", known: rowsOf, about: theTable, status: 500},
+		{name: "WRITE_ROWS", method: "POST", path: rows + "/write", body: `[]`, by: "DATA_WRITE", known: rowsOf, about: theTable, status: 200},
+		{name: "READ_ROW_AUDIT writes", method: "GET", path: rows + "/writes", by: admin + " AUDIT_READ", known: rowsOf, about: theTable, status: 200},
+		{name: "READ_ROW_AUDIT rows", method: "POST", path: rows + "/row-audit", body: `{"identity":{"id":"1"}}`, by: admin + " AUDIT_READ", known: rowsOf, about: theTable, status: 200},
 		{name: "LIST_DROPPED_TABLES", method: "GET", path: governed + "/dropped-tables?catalog=main", by: seesTable, about: theCatalog, status: 200, shows: `"main.db.gone"`},
 		{name: "UNDROP_TABLE", method: "POST", path: governed + "/dropped-tables/DROPPED/undrop", body: `{"name":"db.t"}`, by: movesTable, about: theTable, status: 409},
 		{name: "FORGET_DROPPED_TABLE", method: "POST", path: governed + "/dropped-tables/DROPPED/forget", by: dropsTable, about: theTable, status: 204, undo: (*matrix).redrop},
