@@ -93,7 +93,7 @@ def upsert(product, ref, batch):
 
 def check(product, version, rounds, seed):
     rng, name = random.Random(seed), make_table(product, version)
-    ref, model, writes = "main." + name, {}, []
+    ref, model, writes, landed_by = "main." + name, {}, [], {}
     stop, told = multiprocessing.Event(), multiprocessing.Queue()
     target, to = (append_until, [product.boot]) if version == 2 else (append_governed, [product.root, product.boot["token"]])
     appender = multiprocessing.Process(target=target, args=(*to, name, stop, told), daemon=True)
@@ -113,6 +113,8 @@ def check(product, version, rounds, seed):
         before = set(model)
         model.update(zip(keys, values))
         writes.append(result)
+        for key in set(keys):
+            landed_by.setdefault(key, set()).add(result.audit_id)
         assert result.rows == len(set(keys)), f"round {n}: {result}"
         assert result.updated == len(before & set(keys)), f"round {n}: {result}, {len(before & set(keys))} keys were there"
         if product.process.poll() is not None:
@@ -123,6 +125,9 @@ def check(product, version, rounds, seed):
     assert appended, "nothing was appended"
     compare(product, ref, model, appended)
     audit(product, ref, writes)
+    for key in rng.sample(sorted(landed_by), 20):
+        found = product.call("POST", f"/data/v1/tables/{ref}/row-audit", {"identity": {"id": str(key)}})
+        assert {item["write"]["audit-id"] for item in found["items"]} == landed_by[key], f"the writes that landed the row {key} are others"
     print(f"PASS rows: {rounds} upserts of a v{version} table with {kills} kills beside {len(appended) // 5} appends")
 
 
@@ -162,7 +167,7 @@ def audit(product, ref, writes):
     listed, after = {}, ""
     while True:
         page = product.call("GET", f"/data/v1/tables/{ref}/writes?limit=500" + (f"&after={after}" if after else ""))
-        listed.update({w["audit-id"]: w for w in page["items"]})
+        listed.update({w["audit-id"]: w for w in page["items"] if w["mode"] == "upsert"})
         after = page.get("next")
         if not after:
             break
