@@ -222,17 +222,26 @@ func TestSuggestions(t *testing.T) {
 	halves := []arrow.RecordBatch{batch(t, schema, rows[:15]...), batch(t, schema, rows[15:]...)}
 	assert.Equal(t, []Suggestion{
 		{Column: "email", Tag: "email", Matches: 30, Values: 30}, {Column: "note", Tag: "email", Matches: 25, Values: 30}, {Column: "address.zip", Tag: "ip", Matches: 30, Values: 30},
-	}, Sample(Spec{Schema: schema}, halves...))
+	}, suggested(Spec{Schema: schema}, halves...))
 	assert.Equal(t, []Suggestion{{Column: "note", Tag: "email", Matches: 25, Values: 30}},
-		Sample(Spec{Schema: schema, Columns: columns{"email": {Tag: "x"}, "address": {Sensitivity: models.Public}}}, halves...), "of what is governed nothing is suggested")
-	assert.Empty(t, Sample(Spec{Schema: schema}, halves[0]), "too few values")
+		suggested(Spec{Schema: schema, Columns: columns{"email": {Tag: "x"}, "address": {Sensitivity: models.Public}}}, halves...), "of what is governed nothing is suggested")
+	assert.Empty(t, suggested(Spec{Schema: schema}, halves[0]), "too few values")
 
 	classifier := New(Spec{Level: models.Restricted, Schema: schema})
 	for _, b := range halves {
 		classifier.Classify(b)
 	}
-	assert.Equal(t, Sample(Spec{Schema: schema}, halves...), classifier.Suggestions(), "rows that land are looked at too")
-	assert.Equal(t, []Suggestion{{Column: "note", Tag: "pan", Matches: 25, Values: 25}}, Sample(Spec{Schema: schema}, batch(t, schema, bare(25, 0, 9)...)))
+	assert.Equal(t, suggested(Spec{Schema: schema}, halves...), classifier.Suggestions(), "rows that land are looked at too")
+	assert.Equal(t, []Suggestion{{Column: "note", Tag: "pan", Matches: 25, Values: 25}}, suggested(Spec{Schema: schema}, batch(t, schema, bare(25, 0, 9)...)))
+}
+
+// suggested gives what is to be suggested of rows that lie in a table already.
+func suggested(s Spec, batches ...arrow.RecordBatch) []Suggestion {
+	c := New(s)
+	for _, b := range batches {
+		c.Observe(b)
+	}
+	return c.Suggestions()
 }
 
 // Values below a NULL struct are nobody's, and parts of arrays are looked at as parts.

@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/sluice-data/sluice/internal/findings"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
@@ -30,15 +28,6 @@ func (c *Classifier) Suggestions() []Suggestion {
 		}
 	}
 	return out
-}
-
-// Sample gives what is to be suggested for a table by batches of its rows.
-func Sample(s Spec, batches ...arrow.RecordBatch) []Suggestion {
-	c := New(s)
-	for _, batch := range batches {
-		c.Observe(batch)
-	}
-	return c.Suggestions()
 }
 
 func isZero(g models.ColumnGovernance) bool { return g == models.ColumnGovernance{} }

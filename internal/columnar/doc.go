@@ -5,6 +5,5 @@
 // An Iceberg column that is not required is nullable. Every field has its id in its
 // metadata, nested ones too, so that Parquet files get them.
 //
-// It may import internal/fault, internal/metadata, iceberg-go for its types and
-// arrow-go.
+// It may import internal/fault, internal/metadata and arrow-go.
 package columnar

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/iceberg-go"
 
 	"github.com/sluice-data/sluice/internal/metadata"
 )
@@ -23,11 +22,6 @@ func FromMetadata(s metadata.Schema) (*arrow.Schema, error) {
 	return arrow.NewSchema(fields, nil), nil
 }
 
-// FromIceberg is FromMetadata for a schema of iceberg-go's.
-func FromIceberg(s *iceberg.Schema) (*arrow.Schema, error) {
-	return FromMetadata(metadata.Schema{ID: s.ID, Fields: convertAll(s.Fields(), "")})
-}
-
 // Field gives the Arrow field of a column or a nested field. Errors are those of FromMetadata.
 func Field(f metadata.Field) (arrow.Field, error) {
 	kind, err := typeOf(f)
@@ -35,11 +29,6 @@ func Field(f metadata.Field) (arrow.Field, error) {
 		return arrow.Field{}, err
 	}
 	return arrow.Field{Name: f.Name, Type: kind, Nullable: !f.Required, Metadata: withID(f.ID)}, nil
-}
-
-// Type gives the Arrow type of an Iceberg type; path is the column's full name, for the error.
-func Type(kind iceberg.Type, path string) (arrow.DataType, error) {
-	return typeOf(convert(iceberg.NestedField{Name: path, Type: kind}, ""))
 }
 
 // FieldID gives the Iceberg id of a field; false when it has none.

@@ -2,11 +2,9 @@ package columnar
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/extensions"
-	"github.com/apache/iceberg-go"
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
@@ -124,29 +122,4 @@ func unsupported(f metadata.Field) error {
 		path = f.Name
 	}
 	return fault.New(fault.Unsupported, "Column %s is of the type %s, which is neither read nor written here. Leave it out of the selection.", path, f.Type)
-}
-
-func convertAll(fields []iceberg.NestedField, parent string) []metadata.Field {
-	out := make([]metadata.Field, len(fields))
-	for i, f := range fields {
-		out[i] = convert(f, parent)
-	}
-	return out
-}
-
-// convert gives a field of iceberg-go's as the metadata has it.
-func convert(f iceberg.NestedField, parent string) metadata.Field {
-	path := f.Name
-	if parent != "" {
-		path = parent + "." + f.Name
-	}
-	out := metadata.Field{ID: f.ID, Name: f.Name, Required: f.Required, Doc: f.Doc, Path: path}
-	nested, ok := f.Type.(iceberg.NestedType)
-	if !ok {
-		out.Type = strings.ReplaceAll(f.Type.Type(), " ", "")
-		return out
-	}
-	out.Type = nested.Type()
-	out.Children = convertAll(nested.Fields(), path)
-	return out
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -127,7 +128,8 @@ func floats(odd float64, values ...string) (pool, inexact []literal) {
 	return pool, []literal{bare(odd, "0.1")}
 }
 
-func columns() []col {
+// columns gives the columns of the tests, made once: most of a test's time would be their making.
+var columns = sync.OnceValue(func() []col {
 	const second, zoned = "2006-01-02T15:04:05.999999999", "2006-01-02T15:04:05.999999999Z07:00"
 	clock := func(unit time.Duration, values ...string) []literal {
 		out := times("2006-01-02T15:04:05.999999999", unit, prefixed("1970-01-01T", values)...)
@@ -158,7 +160,7 @@ func columns() []col {
 		{18, "in.n", "long", numbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), nil},
 		{19, "list", "list", nil, nil},
 	}
-}
+})
 
 func prefixed(prefix string, values []string) []string {
 	out := make([]string, len(values))
@@ -168,7 +170,7 @@ func prefixed(prefix string, values []string) []string {
 	return out
 }
 
-func schema() metadata.Schema {
+var schema = sync.OnceValue(func() metadata.Schema {
 	var s metadata.Schema
 	for _, c := range columns() {
 		f := metadata.Field{ID: c.id, Name: c.path, Path: c.path, Type: c.typ}
@@ -182,7 +184,7 @@ func schema() metadata.Schema {
 		s.Fields = append(s.Fields, f)
 	}
 	return s
-}
+})
 
 // batch has the values of each column, nil for NULL.
 type batch struct {

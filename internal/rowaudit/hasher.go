@@ -27,7 +27,7 @@ type Hasher struct {
 // none at all.
 func NewHasher(key []byte, columns []string, schema *arrow.Schema) (*Hasher, error) {
 	if len(columns) == 0 {
-		return nil, fault.New(fault.Invalid, "The table has no columns that rows could be told apart by.")
+		return nil, fault.New(fault.Invalid, "The table has no columns that rows could be told apart by: set its identity columns.")
 	}
 	h := &Hasher{key: key, columns: columns}
 	for _, name := range columns {

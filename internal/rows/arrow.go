@@ -79,7 +79,7 @@ func (s *arrowSource) match(stream *arrow.Schema) error {
 			return unknownColumn(s.table.root, f.Name)
 		}
 		if s.places[place] >= 0 {
-			return fault.New(fault.Invalid, "The Arrow stream has the column %s twice.", f.Name)
+			return fault.New(fault.Invalid, "The Arrow stream has the column %s twice: send each column once.", f.Name)
 		}
 		s.places[place] = i
 		if err := s.fits(f, parts[place]); err != nil {
@@ -88,7 +88,7 @@ func (s *arrowSource) match(stream *arrow.Schema) error {
 	}
 	for i, p := range parts {
 		if s.places[i] < 0 && !p.field.Nullable && p.absent == nil {
-			return fault.New(fault.Invalid, "The Arrow stream has no column %s, which the table requires.", p.field.Name)
+			return fault.New(fault.Invalid, "The Arrow stream has no column %s, which the table requires: send it.", p.field.Name)
 		}
 	}
 	return nil

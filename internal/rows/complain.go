@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sluice-data/sluice/internal/fault"
 )
 
 // wrong says what is wrong with a value, which it quotes when it is short. It gives false, for the caller to give.
@@ -93,32 +95,11 @@ func nearest(in *column, name string) string {
 		if len(p.field.Name) > longest {
 			continue
 		}
-		if d := distance(strings.ToLower(p.field.Name), strings.ToLower(name)); d < least {
+		if d := fault.Distance(strings.ToLower(p.field.Name), strings.ToLower(name)); d < least {
 			best, least = p.field.Name, d
 		}
 	}
 	return best
-}
-
-// distance gives how many bytes must be put in, taken out or changed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // repeated says that the last map has a key twice: readers would see one of the values, and not all the same one.

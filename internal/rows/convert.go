@@ -190,19 +190,23 @@ func (t *table) decimalAdder(a arrow.Array, c *column) func(i int) bool {
 		return nil
 	}
 	return func(i int) bool {
-		text := digits(i)
-		var digitsRoom [96]byte
-		n, ok := parseNumber(text, digitsRoom[:0])
-		if !ok {
-			return t.wrong(text, "is no decimal number")
-		}
-		v, message := n.integer(c.precision, c.scale)
-		if message != "" {
-			return t.wrong(text, message)
-		}
-		c.addWide(v.LowBits(), uint64(v.HighBits()))
-		return true
+		return t.decimal(c, digits(i))
 	}
+}
+
+// decimal adds a number that is written down to a column of decimals.
+func (t *table) decimal(c *column, text []byte) bool {
+	var room [96]byte
+	n, ok := parseNumber(text, room[:0])
+	if !ok {
+		return t.wrong(text, "is no decimal number")
+	}
+	v, message := n.integer(c.precision, c.scale)
+	if message != "" {
+		return t.wrong(text, message)
+	}
+	c.addWide(v.LowBits(), uint64(v.HighBits()))
+	return true
 }
 
 func (t *table) sameScale(c *column, v decimal128.Num) bool {

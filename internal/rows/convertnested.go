@@ -103,7 +103,7 @@ func (t *table) structAdder(from *array.Struct, c *column, path string) (func(i 
 			return nil, fault.New(fault.Invalid, "Column %s has a field %q in the Arrow stream, which the table has not: leave it out.", path, shown([]byte(f.Name)))
 		}
 		if parts[place].array != nil {
-			return nil, fault.New(fault.Invalid, "Column %s has the field %s twice in the Arrow stream.", path, f.Name)
+			return nil, fault.New(fault.Invalid, "Column %s has the field %s twice in the Arrow stream: send each field once.", path, f.Name)
 		}
 		var err error
 		if parts[place], err = t.cells(from.Field(i), c.parts[place], path+"."+f.Name); err != nil {

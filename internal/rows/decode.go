@@ -212,16 +212,7 @@ func (t *table) jsonNumber(s *scanner, c *column, first byte) bool {
 		}
 		c.addInteger(v)
 	case decimals:
-		var room [64]byte
-		n, ok := parseNumber(text, room[:0])
-		if !ok {
-			return t.wrong(text, "is no decimal number")
-		}
-		v, message := n.integer(c.precision, c.scale)
-		if message != "" {
-			return t.wrong(text, message)
-		}
-		c.addWide(v.LowBits(), uint64(v.HighBits()))
+		return t.decimal(c, text)
 	default:
 		v, err := strconv.ParseFloat(string(text), 8*c.width)
 		if err != nil {

@@ -208,6 +208,8 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 		return append(dst, `"Infinity"`...)
 	case math.IsInf(v, -1):
 		return append(dst, `"-Infinity"`...)
+	case v == 0 && math.Signbit(v):
+		return append(dst, "-0.0"...) // many readers take -0 for a whole number, which has no sign
 	}
 	const low, high = 1e-6, 1e21 // in between plain digits are shorter
 	if size := math.Abs(v); size != 0 && (size < low || size >= high) {

@@ -43,7 +43,7 @@ func TestValuesOfJSON(t *testing.T) {
 		{"ratio", `"NaN"`, `"NaN"`},
 		{"measure", `"-Infinity"`, `"-Infinity"`},
 		{"measure", `"1.5"`, `!is no number; text may be "NaN"`},
-		{"measure", `-0.0`, `-0`},
+		{"measure", `-0.0`, `-0.0`},
 		{"price", `1.10`, `"1.10"`},
 		{"price", `"1.100"`, `"1.10"`},
 		{"price", `1.101`, `!it takes 2 digits after the point`},

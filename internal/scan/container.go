@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
+
+	"github.com/apache/iceberg-go"
 )
 
 // mostInflated bounds what one Avro file may grow to in memory, in bytes. Manifests aim at 8 MB.
@@ -88,4 +92,20 @@ func (f *frame) header() map[string][]byte {
 		}
 	}
 	return out
+}
+
+// ManifestSchema gives the schema that a manifest was written by. Java's writers say its id in the schema alone, others beside it.
+func ManifestSchema(raw []byte) (*iceberg.Schema, error) {
+	header, err := checkContainer(raw)
+	if err != nil {
+		return nil, err
+	}
+	var schema iceberg.Schema
+	if err := json.Unmarshal(header["schema"], &schema); err != nil {
+		return nil, err
+	}
+	if id, err := strconv.Atoi(string(header["schema-id"])); err == nil {
+		schema.ID = id
+	}
+	return &schema, nil
 }

@@ -24,8 +24,11 @@ import (
 // must be planned, whichever logic the engine follows, and its residual must be right for every row. Where iceberg-go
 // plans fewer files, it must be one of the cases in which it is wrong or means something else.
 func TestNoMatchingFileIsLost(t *testing.T) {
-	seed := uint64(20260301)
-	for trial := range 40 {
+	seed, trials := uint64(20260301), 40
+	if testing.Short() {
+		trials = 10
+	}
+	for trial := range trials {
 		r := rand.New(rand.NewPCG(seed, uint64(trial)))
 		w := newWorld(t, r)
 		for range 20 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
+	"github.com/sluice-data/sluice/internal/scan"
 )
 
 // manifestsOf reads the manifest list of a snapshot.
@@ -57,7 +58,7 @@ func (c *manifestContent) decode(m iceberg.ManifestFile, raw []byte) error {
 		return err
 	}
 	defer reader.Close() //nolint:errcheck // it reads memory
-	if c.schema, err = reader.Schema(); err != nil {
+	if c.schema, err = scan.ManifestSchema(raw); err != nil {
 		return err
 	}
 	spec, err := reader.PartitionSpec()
@@ -115,10 +116,31 @@ func encodeManifest(version int, spec iceberg.PartitionSpec, schema *iceberg.Sch
 			return err
 		}
 		file, err = w.ToManifestFile(location, int64(buf.Len()))
+		if err == nil {
+			file = ranged(file)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, fault.Wrap(err, fault.Internal, "The manifest of the commit could not be written.")
 	}
 	return buf.Bytes(), file, nil
+}
+
+// ranged gives a manifest whose ranges have their bounds where these are empty: iceberg-go gives the bytes of an empty text as
+// nil and writes that as no bound, which says to engines that there are nulls alone.
+func ranged(m iceberg.ManifestFile) iceberg.ManifestFile {
+	ranges := m.Partitions()
+	for _, r := range ranges {
+		for _, bound := range []*[]byte{r.LowerBound, r.UpperBound} {
+			if bound != nil && *bound == nil {
+				*bound = []byte{}
+			}
+		}
+	}
+	return iceberg.NewManifestFile(m.Version(), m.FilePath(), m.Length(), m.PartitionSpecID(), m.SnapshotID()).
+		SequenceNum(m.SequenceNum(), m.MinSequenceNum()).Content(m.ManifestContent()).
+		AddedFiles(m.AddedDataFiles()).ExistingFiles(m.ExistingDataFiles()).DeletedFiles(m.DeletedDataFiles()).
+		AddedRows(m.AddedRows()).ExistingRows(m.ExistingRows()).DeletedRows(m.DeletedRows()).
+		Partitions(ranges).Build()
 }

@@ -129,3 +129,25 @@ func TestAPartitionThatIsNotComputedHere(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Unsupported), "%v", err)
 	require.ErrorContains(t, err, "partitioned by z")
 }
+
+// Java takes a range without a lower bound for one of NULLs alone, and skips the manifest.
+func TestTheRangeOfAPartitionBeginsWithTheEmptyText(t *testing.T) {
+	for version := 1; version <= 3; version++ {
+		for _, of := range []string{"string", "binary"} {
+			s := newSite(t, version, `{"id":1,"name":"a","required":false,"type":"`+of+`"}`, `{"source-id":1,"field-id":1000,"name":"a","transform":"identity"}`)
+			rows := s.write(tableio.FileOptions{}, s.batch(`[{"a":""},{"a":"QUJD"},{"a":null}]`))
+			ref, err := s.write(tableio.FileOptions{}, s.batch(`[{"a":""}]`)).Manifest(t.Context())
+			require.NoError(t, err)
+			s.commit(tableio.Delta{Adds: []*tableio.Written{rows}, Manifests: []tableio.ManifestRef{ref}})
+			for range 2 {
+				for _, m := range s.files().manifests {
+					low, high := m.Partitions()[0].LowerBound, m.Partitions()[0].UpperBound
+					require.NotNil(t, low, "v%d %s", version, of)
+					require.NotNil(t, high)
+					require.Empty(t, *low)
+				}
+				s.commit(tableio.Delta{Adds: []*tableio.Written{s.write(tableio.FileOptions{}, s.batch(`[{"a":""}]`))}}) // the others are carried on
+			}
+		}
+	}
+}

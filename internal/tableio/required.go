@@ -21,7 +21,7 @@ func checkRequired(schema *arrow.Schema, batch arrow.RecordBatch) error {
 func checkField(f arrow.Field, path string, values arrow.Array, parents []bool) error {
 	if !f.Nullable && values.NullN() > 0 {
 		if n := missing(values, parents); n > 0 {
-			return fault.New(fault.Invalid, "Column %s is required and %d of its values are null.", path, n)
+			return fault.New(fault.Invalid, "Column %s is required and %d of its values are null: give each row a value.", path, n)
 		}
 	}
 	if !demanding(f.Type) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -55,6 +56,33 @@ func BenchmarkScan(b *testing.B) {
 			}
 			b.ReportMetric(1e6*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
+	}
+}
+
+// BenchmarkDecimals reads decimals as engines write them: in bytes, by a dictionary or without.
+func BenchmarkDecimals(b *testing.B) {
+	const rows = 1_000_000
+	kind := &arrow.Decimal128Type{Precision: 15, Scale: 2}
+	schema := arrow.NewSchema([]arrow.Field{required(col(1, "id", arrow.PrimitiveTypes.Int64)), col(2, "price", kind)}, nil)
+	for _, distinct := range []int{1000, rows} {
+		l := newLake(b, 2, idField+`,{"id": 2, "name": "price", "required": false, "type": "decimal(15, 2)"}`)
+		builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for i := range rows {
+			builder.Field(0).(*array.Int64Builder).Append(int64(i))
+			builder.Field(1).(*array.Decimal128Builder).Append(decimal128.FromI64(int64(i*7919%distinct) - 300))
+		}
+		l.commit(l.data("f.parquet", builder.NewRecordBatch(), parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(distinct < rows)))
+		r := l.reader(tableread.Options{Workers: 1})
+		for _, filter := range []string{"", "price < 1.00", "price > 0.00 AND price < 0.10"} {
+			b.Run(fmt.Sprint(distinct, " distinct ", filter), func(b *testing.B) {
+				s := l.where(l.scan("id", "price"), filter)
+				for b.Loop() {
+					_, err := r.Scan(b.Context(), s, func(arrow.RecordBatch) error { return nil })
+					require.NoError(b, err)
+				}
+				b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
 	}
 }
 

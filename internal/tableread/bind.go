@@ -17,7 +17,6 @@ type column interface {
 	// skip passes over n rows.
 	skip(n int64)
 	take() (arrow.Array, error)
-	rows() int
 	bytes() int64
 }
 
@@ -92,7 +91,7 @@ func (b *binder) place(f metadata.Field, n *node) (*binding, error) {
 
 func mismatch(from *source, f metadata.Field) error {
 	return fault.Wrap(errType, fault.Internal, "The %s %s has the column %s in a type that %s cannot be made of. Roll the table back to a snapshot without it, or leave the column out of the selection.",
-		from.kind, from.path, f.Path, f.Type)
+		from.kind, shown(from.path), f.Path, f.Type)
 }
 
 // mismatched names the column where that is what is wrong.
@@ -115,7 +114,7 @@ func (b *binder) missing(f metadata.Field, kind arrow.DataType, top bool) (arrow
 	}
 	if f.Required {
 		return nil, fault.New(fault.Internal, "The %s %s lacks the column %s, which is required. Roll the table back to a snapshot without it, or leave the column out of the selection.",
-			b.from.kind, b.from.path, f.Path)
+			b.from.kind, shown(b.from.path), f.Path)
 	}
 	return nullConstant(kind), nil
 }

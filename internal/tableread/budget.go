@@ -5,17 +5,14 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
-// budget is what all reads of a Reader hold together. Deletes and rows are apart: who holds deletes may wait for room for
-// rows, never the other way round.
+// budget is what all reads of a Reader hold together. Deletes, pages and rows are apart: who holds deletes may wait for
+// room for a page, and who holds either for room for rows, never the other way round.
 type budget struct {
-	deletes, rows         *semaphore.Weighted
-	mostDeletes, mostRows int64 // bytes
-	held                  atomic.Int64
+	deletes, pages, rows *pool
+	held                 atomic.Int64
 }
 
 const (
@@ -23,12 +20,14 @@ const (
 	leastMemory   = 8 << 20
 	footersPart   = 16 // of the memory
 	deletesPart   = 4
+	pagesPart     = 4
 )
 
 func newBudget(bytes int64) *budget {
-	b := &budget{mostDeletes: bytes / deletesPart}
-	b.mostRows = bytes - bytes/footersPart - b.mostDeletes
-	b.deletes, b.rows = semaphore.NewWeighted(b.mostDeletes), semaphore.NewWeighted(b.mostRows)
+	b := &budget{}
+	deletes, pages := bytes/deletesPart, bytes/pagesPart
+	b.deletes, b.pages = newPool(deletes, &b.held), newPool(pages, &b.held)
+	b.rows = newPool(bytes-bytes/footersPart-deletes-pages, &b.held)
 	return b
 }
 
@@ -36,26 +35,25 @@ func newBudget(bytes int64) *budget {
 func (r *Reader) Held() int64 { return r.memory.held.Load() }
 
 // holdDeletes waits for what the deletes of a read take.
-func (b *budget) holdDeletes(ctx context.Context, bytes int64) (release func(), err error) {
-	if bytes > b.mostDeletes {
+func (b *budget) holdDeletes(ctx context.Context, owner string, bytes int64) (release func(), err error) {
+	if most := b.deletes.most; bytes > most {
 		return func() {}, fault.New(fault.TooLarge, "The table's delete files take about %d MB to apply, and %d MB are there for them. Compact the table, so that deletes are in its data files.",
-			bytes>>20, b.mostDeletes>>20)
+			bytes>>20, most>>20)
 	}
-	if err := b.deletes.Acquire(ctx, bytes); err != nil {
+	keep, err := b.deletes.hold(ctx, owner, bytes)
+	if err != nil {
 		return func() {}, err
 	}
-	b.held.Add(bytes)
-	return func() { b.held.Add(-bytes); b.deletes.Release(bytes) }, nil
+	return func() { keep(0) }, nil
 }
 
 // holdRows waits for what reading rows takes. Whatever takes more than there is has all of it.
-func (b *budget) holdRows(ctx context.Context, bytes int64) (release func(), err error) {
-	bytes = min(max(bytes, 1), b.mostRows)
-	if err := b.rows.Acquire(ctx, bytes); err != nil {
+func (b *budget) holdRows(ctx context.Context, owner string, bytes int64) (release func(), err error) {
+	keep, err := b.rows.hold(ctx, owner, bytes)
+	if err != nil {
 		return nil, err
 	}
-	b.held.Add(bytes)
-	return func() { b.held.Add(-bytes); b.rows.Release(bytes) }, nil
+	return func() { keep(0) }, nil
 }
 
 func (o Options) withDefaults() Options {

@@ -33,7 +33,6 @@ func (c *constantColumn) read(n int, wanted picks) error {
 
 func (c *constantColumn) skip(int64) {}
 
-func (c *constantColumn) rows() int    { return c.count }
 func (c *constantColumn) bytes() int64 { return int64(c.count) }
 
 func (c *constantColumn) take() (arrow.Array, error) {

@@ -212,14 +212,26 @@ func decimalOf(b []byte) (decimal128.Num, bool) {
 	if len(b) > 16 {
 		return decimal128.Num{}, false
 	}
-	var full [16]byte
-	if len(b) > 0 && b[0] > 127 {
-		for i := range full {
-			full[i] = 255
-		}
+	if len(b) <= 8 {
+		return decimal128.FromI64(signed(b)), true
 	}
-	copy(full[16-len(b):], b)
-	return decimal128.New(int64(binary.BigEndian.Uint64(full[:8])), binary.BigEndian.Uint64(full[8:])), true
+	low := len(b) - 8
+	return decimal128.New(signed(b[:low]), binary.BigEndian.Uint64(b[low:])), true
+}
+
+// signed reads up to 8 bytes. Byte by byte: a copy of so few that is read as one number waits for itself.
+func signed(b []byte) int64 {
+	switch len(b) {
+	case 0:
+		return 0
+	case 8:
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	n := int64(int8(b[0]))
+	for _, more := range b[1:] {
+		n = n<<8 | int64(more)
+	}
+	return n
 }
 
 // floatSink makes the sink of a column that a file keeps in single precision.

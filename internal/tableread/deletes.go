@@ -19,6 +19,7 @@ import (
 const (
 	positionBytes = 4
 	keyBytes      = 56
+	vectorCopies  = 2        // of each byte of a deletion vector: as it lies in the file, and as it is used
 	largestVector = 64 << 20 // bytes
 )
 
@@ -68,15 +69,22 @@ func newDeletes(p *plan, files []*scan.DataFile) (d *deletes, weight int64) {
 		tables: make(map[tableName]*once[map[hashed]int64]), files: make(map[tableName][]*scan.DeleteFile),
 		seed: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 	}
-	seen := make(map[*scan.DeleteFile]bool)
+	seen, vectors := make(map[*scan.DeleteFile]bool), int64(0)
 	for _, f := range files {
 		d.wanted[f.Path] = true
 		for _, del := range f.Deletes {
 			if !seen[del] {
 				seen[del] = true
 				weight = addUp(weight, d.list(del))
+				if del.Content == scan.DeletionVector {
+					vectors = addUp(vectors, timesOf(del.Length, vectorCopies))
+				}
 			}
 		}
+	}
+	// They are read one by one with their data files, so that no table has too many: those with the most take turns.
+	if most := p.reader.memory.deletes.most; weight < most {
+		weight = min(addUp(weight, vectors), most)
 	}
 	return d, weight
 }
@@ -137,7 +145,7 @@ func (d *deletes) vector(ctx context.Context, del *scan.DeleteFile, f *scan.Data
 		return nil, readable(deletionVector, del.Path, "parquet", true)
 	}
 	if del.Length > largestVector {
-		return nil, fault.New(fault.TooLarge, "The deletion vector in %s has more than %d MB, which is not read here. Compact the table.", del.Path, largestVector>>20)
+		return nil, fault.New(fault.TooLarge, "The deletion vector in %s has more than %d MB, which is not read here. Compact the table.", shown(del.Path), largestVector>>20)
 	}
 	s, err := d.plan.reader.openSource(ctx, deletionVector, del.Path, &d.plan.bytes)
 	if err != nil {
@@ -224,7 +232,7 @@ func (d *deletes) lookups(ctx context.Context, f *scan.DataFile) ([]lookup, erro
 			l.columns = append(l.columns, path)
 		}
 		if len(l.columns) == 0 {
-			return nil, fault.New(fault.Internal, "The equality delete file %s names no columns. Roll the table back to a snapshot without it.", del.Path)
+			return nil, fault.New(fault.Internal, "The equality delete file %s names no columns. Roll the table back to a snapshot without it.", shown(del.Path))
 		}
 		var err error
 		if l.table, err = d.tables[name].get(func() (map[hashed]int64, error) { return d.readTable(ctx, d.files[name], l.columns) }); err != nil {

@@ -64,7 +64,7 @@ func (f *dataFile) describe() error {
 		names, ok = []named{{ID: &path, Names: []string{pathColumn}}, {ID: &position, Names: []string{positionColumn}}}, true
 	}
 	if !ok {
-		return fault.New(fault.Unsupported, "The %s %s has no field ids, and the table no name mapping. Set the property schema.name-mapping.default.", f.from.kind, f.Path)
+		return fault.New(fault.Unsupported, "The %s %s has no field ids, and the table no name mapping. Set the property schema.name-mapping.default.", f.from.kind, shown(f.Path))
 	}
 	f.root = f.root.withNames(names)
 	return nil
@@ -143,6 +143,7 @@ func leavesOf(bindings []*binding) []*node {
 const (
 	mostStepRows  = 16 << 10
 	leastStepRows = 64
+	firstStepRows = 8 // of a row group: how large rows are is seen as they are read
 	stepBytes     = 4 << 20
 )
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/apache/iceberg-go"
@@ -83,12 +84,14 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := longLake(t)
-			e := l.data("a.parquet", longs(t, 0, 100))
+			require.NoError(t, os.Mkdir(filepath.Join(l.root, "text=secret"), 0o700))
+			e := l.data("text=secret/a.parquet", longs(t, 0, 100))
 			c.damage(l, &e)
 			l.commit(e)
 			err := l.fails(l.scan())
 			require.Equal(t, c.code, fault.CodeOf(err), err)
 			require.Contains(t, fault.PublicMessage(err), "a.parquet")
+			require.NotContains(t, fault.PublicMessage(err), "=", "folders are named after values")
 			_, err = l.reader(tableread.Options{}).Page(t.Context(), l.scan(), []int{1}, nil, 5)
 			require.Equal(t, c.code, fault.CodeOf(err), err)
 		})
@@ -169,19 +172,20 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// Few bytes that stand for large values over and over are refused.
-func TestValuesThatAreTooLarge(t *testing.T) {
+// sameTexts is a table of one file, which has a long text once for all of its rows.
+func sameTexts(t *testing.T, rows, length int) *lake {
 	v, err := schema.NewPrimitiveNodeLogical("v", parquet.Repetitions.Required, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, 1)
 	require.NoError(t, err)
 	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{v}, -1)
 	require.NoError(t, err)
-	values := slices.Repeat([]parquet.ByteArray{bytes.Repeat([]byte("x"), 100_000)}, 10_000)
 	var out bytes.Buffer
-	w := file.NewParquetWriter(&out, root)
+	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(
+		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryPageSizeLimit(64<<20), parquet.WithStats(false))))
 	group, err := w.AppendRowGroupChecked()
 	require.NoError(t, err)
 	column, err := group.NextColumn()
 	require.NoError(t, err)
+	values := slices.Repeat([]parquet.ByteArray{bytes.Repeat([]byte("x"), length)}, rows)
 	_, err = column.(*file.ByteArrayColumnChunkWriter).WriteBatch(values, nil, nil)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
@@ -190,6 +194,98 @@ func TestValuesThatAreTooLarge(t *testing.T) {
 	l := newLake(t, 2, optional("1", "v", "string"))
 	l.write("a.parquet", out.Bytes())
 	l.commit(entry{path: "a.parquet", records: int64(len(values))})
+	return l
+}
+
+// Few bytes that stand for large values over and over are read in batches of the usual size.
+func TestLargeValuesOverAndOver(t *testing.T) {
+	const rows, length = 2000, 100_000
+	l := sameTexts(t, rows, length)
+	for _, where := range []string{"", "v <> 'x'"} {
+		left := int64(rows)
+		_, err := l.reader(tableread.Options{}).Scan(t.Context(), l.where(l.scan(), where), func(b arrow.RecordBatch) error {
+			left -= b.NumRows()
+			require.Less(t, b.NumRows()*length, int64(32<<20))
+			return nil
+		})
+		require.NoError(t, err)
+		require.Zero(t, left)
+	}
+}
+
+// A page whose rows take more memory than there is for pages is shorter, and all rows are on some page.
+func TestPagesThatAreTooLarge(t *testing.T) {
+	const rows, length, memory = 2000, 100_000, 64 << 20
+	l := sameTexts(t, rows, length)
+	r := l.reader(tableread.Options{Memory: memory})
+	var after *tableread.Position
+	for left := int64(rows); left > 0; {
+		page, err := r.Page(t.Context(), l.scan(), nil, after, rows)
+		require.NoError(t, err)
+		n := page.Rows.NumRows()
+		require.Less(t, n*length, int64(memory/8))
+		require.GreaterOrEqual(t, r.Held(), n*length)
+		left -= n
+		require.Equal(t, left > 0, page.More)
+		after = &page.Last
+		page.Release()
+		require.Zero(t, r.Held())
+	}
+}
+
+// A page has one row at least, however large that is.
+func TestPagesOfOneLargeRow(t *testing.T) {
+	l := sameTexts(t, 3, 5<<20)
+	page, err := l.reader(tableread.Options{Memory: 8 << 20}).Page(t.Context(), l.scan(), nil, nil, 3)
+	require.NoError(t, err)
+	defer page.Release()
+	require.EqualValues(t, 1, page.Rows.NumRows())
+	require.True(t, page.More)
+}
+
+// What a page remembers of the rows on it is bounded too.
+func TestOrdersThatAreTooLarge(t *testing.T) {
+	l := sameTexts(t, 300, 100_000)
+	_, err := l.reader(tableread.Options{Memory: 8 << 20}).Page(t.Context(), l.scan(), []int{1}, nil, 200)
+	require.True(t, fault.Is(err, fault.TooLarge), "%v", err)
+	page, err := l.reader(tableread.Options{Memory: 8 << 20}).Page(t.Context(), l.scan(), []int{1}, nil, 9)
+	require.NoError(t, err)
+	defer page.Release()
+	require.EqualValues(t, 9, page.Rows.NumRows())
+}
+
+// Deletion vectors count among what a read holds.
+func TestVectorsAreHeld(t *testing.T) {
+	const rows = 20_000
+	removed := make([]int64, 0, rows/2)
+	for row := int64(0); row < rows; row += 2 {
+		removed = append(removed, row)
+	}
+	var held []int64
+	for _, has := range []bool{false, true} {
+		l := newLake(t, 3, idField+","+optional("2", "text", "string"))
+		entries, left := []entry{l.data("a.parquet", longs(t, 0, rows))}, rows
+		if has {
+			entries, left = append(entries, l.vector("v.puffin", "a.parquet", removed...)), rows/2
+		}
+		l.commit(entries...)
+		r, most := l.reader(tableread.Options{Workers: 1}), int64(0)
+		_, err := r.Scan(t.Context(), l.scan(), func(b arrow.RecordBatch) error {
+			left -= int(b.NumRows())
+			most = max(most, r.Held())
+			return nil
+		})
+		require.NoError(t, err)
+		require.Zero(t, left)
+		require.Zero(t, r.Held())
+		held = append(held, most)
+	}
+	require.GreaterOrEqual(t, held[1]-held[0], int64(rows/8), "a bit for each row")
+}
+
+// Values of which a few rows already take too much are refused.
+func TestValuesThatAreTooLarge(t *testing.T) {
+	l := sameTexts(t, 20, 40<<20)
 	require.True(t, fault.Is(l.fails(l.scan()), fault.TooLarge))
 }
 

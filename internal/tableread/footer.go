@@ -74,7 +74,7 @@ func (s *source) footerBytes() ([]byte, error) {
 	size := int64(binary.LittleEndian.Uint32(end))
 	switch {
 	case size > largestFooter:
-		return nil, fault.New(fault.TooLarge, "The %s %s has a footer of more than %d MB, which is not read here. Rewrite it in smaller files.", s.kind, s.path, largestFooter>>20)
+		return nil, fault.New(fault.TooLarge, "The %s %s has a footer of more than %d MB, which is not read here. Rewrite it in smaller files.", s.kind, shown(s.path), largestFooter>>20)
 	case size+trailer <= int64(len(tail)):
 		return tail[int64(len(tail))-trailer-size : len(tail)-trailer], nil
 	}

@@ -29,7 +29,8 @@ type groupReader struct {
 	file   *dataFile
 	group  *rowGroup
 	want   *want
-	step   int
+	step   int                   // rows that are read next
+	steps  int                   // and at most
 	tests  map[int]*testedColumn // by field id
 	keys   [][]*testedColumn     // of each lookup of the file
 	given  []*givenColumn
@@ -77,10 +78,11 @@ func newGroupReader(f *dataFile, index int, w *want) (*groupReader, error) {
 		}
 		r.given = append(r.given, g)
 	}
-	r.step, err = r.group.stepRows(append(r.testedLeaves(), r.givenLeaves()...))
+	r.steps, err = r.group.stepRows(append(r.testedLeaves(), r.givenLeaves()...))
 	if w.few > 0 {
-		r.step = min(r.step, max(w.few, leastStepRows))
+		r.steps = min(r.steps, max(w.few, leastStepRows))
 	}
+	r.step = min(r.steps, firstStepRows)
 	return r, err
 }
 
@@ -204,10 +206,33 @@ func (r *groupReader) readStep(row int64, n int, wanted picks, some bool) error 
 			return err
 		}
 	}
-	if wanted.count(n) == 0 {
-		return nil
+	before := r.size()
+	if wanted.count(n) > 0 {
+		if err := r.collect(row, n, wanted, some); err != nil {
+			return err
+		}
 	}
-	return r.collect(row, n, wanted, some)
+	r.pace(n, wanted.count(n), r.size()-before)
+	return nil
+}
+
+// pace says how many rows are read next: twice as many as the n before, unless rows like those take too much. What a file
+// says of its size does not tell: what it has once in a dictionary is here in every row.
+func (r *groupReader) pace(n, given int, bytes int64) {
+	fit := int64(r.steps)
+	if bytes > 0 {
+		fit = min(fit, batchBytes*int64(given)/bytes)
+	}
+	tested := int64(0)
+	for _, t := range r.tests {
+		if t.current != nil {
+			tested += int64(t.current.Data().SizeInBytes())
+		}
+	}
+	if tested > 0 {
+		fit = min(fit, batchBytes*int64(n)/tested)
+	}
+	r.step = int(max(min(fit, 2*int64(r.step)), 1))
 }
 
 func (r *groupReader) isFull() bool {
@@ -236,9 +261,14 @@ func (r *groupReader) collect(row int64, n int, wanted picks, some bool) error {
 		}
 	}
 	r.ahead = true
+	size := r.size()
 	for _, g := range r.given {
+		before := g.bytes()
 		if err := r.add(g, row, n, wanted); err != nil {
 			return err
+		}
+		if size += g.bytes() - before; size > largestColumn {
+			return tooWide()
 		}
 	}
 	r.count += wanted.count(n)
@@ -284,13 +314,18 @@ func (r *groupReader) add(g *givenColumn, row int64, n int, wanted picks) error 
 	return g.column.read(n, wanted)
 }
 
+// bytes is what was collected of a column.
+func (g *givenColumn) bytes() int64 {
+	if g.column != nil {
+		return g.size + g.column.bytes()
+	}
+	return g.size
+}
+
 func (r *groupReader) size() int64 {
 	size := int64(0)
 	for _, g := range r.given {
-		size += g.size
-		if g.column != nil {
-			size += g.column.bytes()
-		}
+		size += g.bytes()
 	}
 	return size
 }

@@ -81,7 +81,6 @@ func (n *nowhere[P]) append(values []P, _ []bool) error {
 	return nil
 }
 
-func (n *nowhere[P]) rows() int    { return n.count }
 func (n *nowhere[P]) bytes() int64 { return 0 }
 
 func (n *nowhere[P]) take() arrow.Array {

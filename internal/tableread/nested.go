@@ -186,13 +186,11 @@ type nestedColumn struct {
 	leaves  map[*node]levelReader
 	pending int64 // rows to pass over
 	parts   []arrow.Array
-	count   int
 	size    int64
 }
 
 func (c *nestedColumn) skip(n int64) { c.pending += n }
 
-func (c *nestedColumn) rows() int    { return c.count }
 func (c *nestedColumn) bytes() int64 { return c.size }
 
 // read implements column.
@@ -221,7 +219,6 @@ func (c *nestedColumn) read(n int, wanted picks) error {
 		}
 	}
 	c.parts = append(c.parts, all)
-	c.count += all.Len()
 	c.size += int64(all.Data().SizeInBytes())
 	return nil
 }
@@ -229,7 +226,7 @@ func (c *nestedColumn) read(n int, wanted picks) error {
 // take implements column.
 func (c *nestedColumn) take() (arrow.Array, error) {
 	parts := c.parts
-	c.parts, c.count, c.size = nil, 0, 0
+	c.parts, c.size = nil, 0
 	if len(parts) == 0 {
 		return array.MakeArrayOfNull(memory.DefaultAllocator, c.as.kind, 0), nil
 	}

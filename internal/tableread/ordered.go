@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/scan"
 )
 
@@ -68,8 +69,9 @@ type ordering struct {
 	left sections
 	want want
 
-	mutex sync.Mutex // of best
+	mutex sync.Mutex // of what follows
 	best  best
+	keys  int64 // bytes that the keys of best take
 }
 
 // inOrder finds the rows by their order columns.
@@ -206,14 +208,13 @@ func (o *ordering) readGroup(ctx context.Context, s section) error {
 			if err != nil {
 				return false, err
 			}
-			o.offer(s, key, rows)
-			return true, nil
+			return true, o.offer(s, key, rows)
 		})
 	})
 }
 
-// offer keeps those of some rows that are among the first.
-func (o *ordering) offer(s section, key encoder, rows []int64) {
+// offer keeps those of some rows that are among the first. Their keys may take so much as a page.
+func (o *ordering) offer(s section, key encoder, rows []int64) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	p := place{Position: Position{Path: s.of.Path}, file: s.file, group: s.group}
@@ -230,11 +231,16 @@ func (o *ordering) offer(s section, key encoder, rows []int64) {
 		}
 		kept := p
 		kept.Key = bytes.Clone(buf)
+		if o.keys += int64(len(buf)); o.keys > o.plan.reader.memory.pages.most {
+			return fault.New(fault.TooLarge, "The values that pages are ordered by take too much memory. Ask for smaller pages.")
+		}
 		if full {
+			o.keys -= int64(len(o.best[0].Key))
 			o.best[0] = kept
 			heap.Fix(&o.best, 0)
 		} else {
 			heap.Push(&o.best, kept)
 		}
 	}
+	return nil
 }

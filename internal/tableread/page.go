@@ -3,6 +3,8 @@ package tableread
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -147,7 +149,7 @@ func (p *plan) group(ctx context.Context, f *dataFile, index int, w *want, read 
 		if err != nil {
 			return err
 		}
-		release, err := p.reader.memory.holdRows(ctx, weight)
+		release, err := p.reader.memory.holdRows(ctx, p.owner, weight)
 		if err != nil {
 			return err
 		}
@@ -157,25 +159,68 @@ func (p *plan) group(ctx context.Context, f *dataFile, index int, w *want, read 
 	})
 }
 
-// page reads the rows that were found.
+// firstShare is the memory that a page asks for at first. Most take less.
+const firstShare = 8 << 20
+
+// errShare is the error of rows that take more than the share of their page.
+var errShare = errors.New("the rows take more than their share")
+
+// page reads the rows that were found, or as many of the first of them as there is memory for: how much they take is only
+// known once they are read.
 func (w *pageWork) page(ctx context.Context) (*Page, error) {
 	out := &Page{More: len(w.found) > w.rows}
 	found := w.found[:min(len(w.found), w.rows)]
-	if len(found) > 0 {
-		out.Last = found[len(found)-1].Position
-		batch, err := w.fetch(ctx, found)
-		if err != nil {
+	most := w.plan.reader.memory.pages.most
+	for share := min(firstShare, most); len(found) > 0; {
+		err := w.fill(ctx, out, found, share)
+		switch {
+		case err == nil:
+			out.Last = found[len(found)-1].Position
+			w.plan.given.Store(int64(len(found)))
+		case !errors.Is(err, errShare):
 			return nil, pageError(ctx, err)
+		case share < most:
+			share = min(8*share, most)
+			continue
+		default:
+			found, out.More = found[:(len(found)+1)/2], true
+			continue
 		}
-		out.Rows = batch
-		w.plan.given.Store(int64(len(found)))
+		break
 	}
 	out.Stats = w.plan.stats()
 	return out, nil
 }
 
-// fetch reads the columns of rows, each row group once, and puts them in order.
-func (w *pageWork) fetch(ctx context.Context, found []place) (arrow.RecordBatch, error) {
+// fill reads rows into a page, within its share of memory. A single row may take more: there are no smaller pages.
+func (w *pageWork) fill(ctx context.Context, out *Page, found []place, share int64) error {
+	keep, err := w.plan.reader.memory.pages.hold(ctx, w.plan.owner, share)
+	if err != nil {
+		return err
+	}
+	limit := share / 2 // they are there twice while they are put in order
+	if len(found) == 1 {
+		limit = math.MaxInt64
+	}
+	if out.Rows, err = w.fetch(ctx, found, limit); err != nil {
+		keep(0)
+		return err
+	}
+	keep(sizeOf(out.Rows))
+	out.keep = keep
+	return nil
+}
+
+func sizeOf(b arrow.RecordBatch) int64 {
+	size := int64(0)
+	for _, c := range b.Columns() {
+		size += int64(c.Data().SizeInBytes())
+	}
+	return size
+}
+
+// fetch reads the columns of rows, each row group once, and puts them in order. They may take so many bytes.
+func (w *pageWork) fetch(ctx context.Context, found []place, limit int64) (arrow.RecordBatch, error) {
 	type groupKey struct {
 		file  *dataFile
 		group int
@@ -199,6 +244,9 @@ func (w *pageWork) fetch(ctx context.Context, found []place) (arrow.RecordBatch,
 		want.few = len(only)
 		err := w.plan.group(ctx, k.file, k.group, want, func(r *groupReader) error {
 			return r.read(ctx, rowsToRead{only: only}, func(b arrow.RecordBatch, _ []int64) (bool, error) {
+				if limit -= sizeOf(b); limit < 0 {
+					return false, errShare
+				}
 				b.Retain()
 				batches = append(batches, b)
 				return true, nil

@@ -48,7 +48,7 @@ var orders = map[string][]int{
 
 // Pages, one after the other, are the whole scan in order, with rows of equal keys in it.
 func TestPagesAreTheWholeScan(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range worlds(4) {
 		w := newWorld(t, 100+seed, 2+int(seed%2))
 		n := int(seed)
 		for name, order := range orders {
@@ -93,7 +93,7 @@ func TestPagesAreTheWholeScan(t *testing.T) {
 
 // Keys are found where the live rows with them are, and nowhere else.
 func TestLocateEqualsModel(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range worlds(6) {
 		w := newWorld(t, 200+seed, 2+int(seed%2))
 		for _, ids := range [][]int{{1}, {2}, {3, 2}, {8}} {
 			full := generatedSchema(false)

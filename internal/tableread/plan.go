@@ -18,6 +18,7 @@ import (
 // plan is one read: what is read, and what its data files share.
 type plan struct {
 	reader  *Reader
+	owner   string
 	doc     *metadata.Document
 	schema  metadata.Schema
 	columns []metadata.Field // that are given
@@ -43,7 +44,7 @@ type plan struct {
 
 // newPlan finds what a scan reads, and no data file yet.
 func (r *Reader) newPlan(s Scan) (*plan, error) {
-	p := &plan{reader: r, doc: s.Document, filter: s.Filter, identities: make(map[int]map[int]int), tested: make(map[int]columnPath), release: func() {}}
+	p := &plan{reader: r, owner: s.Owner, doc: s.Document, filter: s.Filter, identities: make(map[int]map[int]int), tested: make(map[int]columnPath), release: func() {}}
 	if p.filter == nil {
 		p.filter = expression.All()
 	}
@@ -86,7 +87,7 @@ func (p *plan) find(ctx context.Context, s Scan) error {
 	if weight == 0 {
 		return nil
 	}
-	p.release, err = p.reader.memory.holdDeletes(ctx, weight)
+	p.release, err = p.reader.memory.holdDeletes(ctx, p.owner, weight)
 	return err
 }
 

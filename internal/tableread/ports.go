@@ -37,6 +37,7 @@ type Scan struct {
 	Columns    []string           // nil: all. A nested one, with dots, gives the top-level column narrowed to it
 	Filter     *expression.Filter // nil: all rows
 	Limit      int64              // 0: none
+	Owner      string             // whose read it is: all reads of one together have half of the memory at most; "" for nobody's
 }
 
 // Stats tell what a read took.
@@ -57,10 +58,12 @@ type Position struct {
 
 // Page is some rows in order.
 type Page struct {
-	Rows  arrow.RecordBatch // nil when there are none
+	Rows  arrow.RecordBatch // nil when there are none; fewer than were asked for where those take too much memory
 	Last  Position          // of the last row
 	More  bool              // rows follow
 	Stats Stats
+
+	keep func(bytes int64) // of the memory that the rows take
 }
 
 // Release gives the rows back.
@@ -68,6 +71,9 @@ func (p *Page) Release() {
 	if p.Rows != nil {
 		p.Rows.Release()
 		p.Rows = nil
+	}
+	if p.keep != nil {
+		p.keep(0)
 	}
 }
 

@@ -18,7 +18,6 @@ type sink[P any] interface {
 
 // collected is what was collected since the last take.
 type collected interface {
-	rows() int
 	bytes() int64
 	take() arrow.Array
 }
@@ -46,7 +45,6 @@ func (s *fixedSink[P, T]) append(values []P, valid []bool) error {
 	return s.convert(s.values[at:], values)
 }
 
-func (s *fixedSink[P, T]) rows() int    { return len(s.values) }
 func (s *fixedSink[P, T]) bytes() int64 { return int64(len(s.values)) * int64(s.width()) }
 
 func (s *fixedSink[P, T]) width() int {
@@ -85,7 +83,6 @@ func (s *boolSink) append(values []bool, valid []bool) error {
 	return nil
 }
 
-func (s *boolSink) rows() int    { return s.count }
 func (s *boolSink) bytes() int64 { return int64(len(s.values)) }
 
 func (s *boolSink) take() arrow.Array {
@@ -152,7 +149,6 @@ func (s *bytesSink[P]) append(values []P, valid []bool) error {
 	return nil
 }
 
-func (s *bytesSink[P]) rows() int    { return max(len(s.offsets)-1, 0) }
 func (s *bytesSink[P]) bytes() int64 { return int64(len(s.data)) + 4*int64(len(s.offsets)) }
 
 func (s *bytesSink[P]) take() arrow.Array {
@@ -198,7 +194,6 @@ func (s *widthSink[P]) append(values []P, valid []bool) error {
 	return nil
 }
 
-func (s *widthSink[P]) rows() int    { return s.count }
 func (s *widthSink[P]) bytes() int64 { return int64(len(s.data)) }
 
 func (s *widthSink[P]) take() arrow.Array {

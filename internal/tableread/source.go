@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"sync"
 	"sync/atomic"
 
@@ -140,23 +141,29 @@ func (s *source) fault(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case fault.Is(failed, fault.NotFound):
-		return fault.Wrap(failed, fault.Internal, "The %s %s is missing. Restore it, or roll the table back to a snapshot without it.", s.kind, s.path)
+		return fault.Wrap(s.in(failed), fault.Internal, "The %s %s is missing. Restore it, or roll the table back to a snapshot without it.", s.kind, shown(s.path))
 	case failed != nil:
-		return fault.Wrap(failed, fault.Unavailable, "The %s %s could not be read just now. Try again.", s.kind, s.path)
+		return fault.Wrap(s.in(failed), fault.Unavailable, "The %s %s could not be read just now. Try again.", s.kind, shown(s.path))
 	}
 	if own, ok := errors.AsType[*fault.Error](err); ok {
 		return own
 	}
-	return fault.Wrap(err, fault.Internal, "The %s %s is damaged. Restore it, or roll the table back to a snapshot without it.", s.kind, s.path)
+	return fault.Wrap(s.in(err), fault.Internal, "The %s %s is damaged. Restore it, or roll the table back to a snapshot without it.", s.kind, shown(s.path))
 }
 
+// in says for the log where a failure was.
+func (s *source) in(err error) error { return fmt.Errorf("%s: %w", s.path, err) }
+
+// shown is what a file is called in answers: its folders may be named after values that not all may see.
+func shown(location string) string { return path.Base(location) }
+
 // readable is nil when the rows of a file can be read.
-func readable(kind, path, format string, encrypted bool) error {
+func readable(kind, location, format string, encrypted bool) error {
 	switch {
 	case encrypted:
-		return fault.New(fault.Unsupported, "The %s %s is encrypted, which is not read here. Read the table with an engine that has the keys.", kind, path)
+		return fault.New(fault.Unsupported, "The %s %s is encrypted, which is not read here. Read the table with an engine that has the keys.", kind, shown(location))
 	case format != "parquet":
-		return fault.New(fault.Unsupported, "The %s %s is in the format %s; only Parquet is read here. Rewrite the table's files as Parquet.", kind, path, format)
+		return fault.New(fault.Unsupported, "The %s %s is in the format %s; only Parquet is read here. Rewrite the table's files as Parquet.", kind, shown(location), format)
 	}
 	return nil
 }
