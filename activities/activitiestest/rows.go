@@ -30,7 +30,7 @@ func (w *World) SplitWrite(table string, chunks int) activities.WriteTarget {
 	w.splits[id] = &SplitState{Written: map[int]bool{}}
 	return activities.WriteTarget{
 		WriteID: id, CatalogID: CatalogID, TableID: t.TableID, TableUUID: t.TableUUID, TableName: t.TableName,
-		Folder: "file:///warehouse/sales/" + table + "/data/_sluice/" + id, Chunks: chunks,
+		Folder: "file:///warehouse/sales/" + table + "/data/_sluice", Chunks: chunks,
 	}
 }
 

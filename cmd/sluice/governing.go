@@ -15,7 +15,6 @@ import (
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/reconcile"
-	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/webhooks"
 	"github.com/sluice-data/sluice/internal/writers"
 	"github.com/sluice-data/sluice/worker"
@@ -37,7 +36,7 @@ func (b *base) newWorker(
 		Thresholds: b.thresholds(), ReservedPrefix: b.cfg.ReservedPrefix,
 		Purges: b.store, Purger: maintenance.NewPurger(b.files, b.log), PurgeStarter: starter,
 		Courier:     b.newCourier(r),
-		Sampler:     maintenance.NewSampler(b.files, scan.New(b.files)),
+		Sampler:     maintenance.NewSampler(b.files, maintenance.Sampling{}),
 		AuditPruner: audit.NewPruner(b.store, keys, b.cfg.Audit.Retention, b.cfg.Audit.Export > 0, time.Now),
 	}
 	if rows != nil {

@@ -133,20 +133,41 @@ func (s *Service) changeGovernance(
 	ctx context.Context, caller policy.Caller, at tablePlace, row models.Table, typ models.AuditType,
 	change func(tablePlace, TableView, *models.Table) (before, after any, err error),
 ) (bool, error) {
-	unlock, row, err := s.lockGovernance(ctx, row)
+	return s.regovern(ctx, row, func(row *models.Table) (*models.AuditEvent, error) {
+		view, err := s.view(ctx, at, *row)
+		if err != nil {
+			return nil, err
+		}
+		before, after, err := change(at, view, row)
+		if err != nil || reflect.DeepEqual(before, after) {
+			return nil, err
+		}
+		event := s.tableEvent(caller, typ, at, *row, map[string]any{"from": before, "to": after})
+		return &event, nil
+	})
+}
+
+// regovern stores what change makes of a table's row as it is then; change gives the event of it, nil where nothing is
+// to be stored. What governance says is stored as a whole, so changes follow one another in this process, and one that
+// loses to another process is made again.
+func (s *Service) regovern(ctx context.Context, of models.Table, change func(*models.Table) (*models.AuditEvent, error)) (changed bool, err error) {
+	unlock, err := s.locks.lock(ctx, []string{"governance\x00" + of.ID})
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	view, err := s.view(ctx, at, row)
-	if err != nil {
-		return false, err
-	}
-	before, after, err := change(at, view, &row)
-	if err != nil || reflect.DeepEqual(before, after) {
-		return false, err
-	}
-	row.UpdatedAt = s.now()
-	event := s.tableEvent(caller, typ, at, row, map[string]any{"from": before, "to": after})
-	return true, s.store.UpdateGovernance(ctx, row, event)
+	err = retryLost(ctx, func() error {
+		before, err := s.store.TableByID(ctx, of.ID)
+		if err != nil {
+			return err
+		}
+		after := before
+		event, err := change(&after)
+		if changed = err == nil && event != nil; !changed {
+			return err
+		}
+		after.UpdatedAt = s.now()
+		return s.store.UpdateGovernance(ctx, before, after, *event)
+	})
+	return changed && err == nil, err
 }

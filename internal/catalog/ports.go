@@ -57,8 +57,9 @@ type TableStore interface {
 	// RenameTable answers fault.Conflict when the table is not the one that the event names any more. So do DropTable,
 	// ReplaceTable, DropView and RenameView.
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error
-	// UpdateGovernance stores policy, classification, identity columns, columns and row filters of t alone.
-	UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error
+	// UpdateGovernance stores policy, classification, identity columns, columns and row filters of after alone.
+	// fault.Conflict where they are not those of before any more.
+	UpdateGovernance(ctx context.Context, before, after models.Table, event models.AuditEvent) error
 	// UpdateDuplicateCommits stores the mode of t alone.
 	UpdateDuplicateCommits(ctx context.Context, t models.Table, event models.AuditEvent) error
 	// OverlappingTable gives a table or view of any catalog, or a dropped table whose files are kept, other than exceptID (of

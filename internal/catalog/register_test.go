@@ -233,9 +233,10 @@ func TestForgottenGovernanceIsRemembered(t *testing.T) {
 	h.create(t, "events", models.OpenFull)
 	_, err := h.SetGovernance(ctx, h.root, "main.db.events", catalog.GovernanceInput{IdentityColumns: []string{"id"}})
 	must(t, err)
-	row := h.load(t, "events").Row
+	before := h.load(t, "events").Row
+	row := before
 	row.RowFilters.V = []models.RowFilter{{Role: "analysts", Filter: "id = 1", Expression: json.RawMessage(`{"type":"eq","term":"id","value":1}`)}}
-	must(t, h.store.UpdateGovernance(ctx, row, models.AuditEvent{Type: models.AuditRowFiltersChanged}))
+	must(t, h.store.UpdateGovernance(ctx, before, row, models.AuditEvent{Type: models.AuditRowFiltersChanged}))
 	view := h.load(t, "events")
 	d := h.drop(t, "events", false)
 	must(t, h.ForgetTable(ctx, h.root, d.ID))

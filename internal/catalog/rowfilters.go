@@ -40,11 +40,24 @@ func (s *Service) SetRowFilter(ctx context.Context, caller policy.Caller, ref, r
 	if err != nil {
 		return nil, err
 	}
-	unlock, row, err := s.lockGovernance(ctx, row)
+	var after []models.RowFilter
+	_, err = s.regovern(ctx, row, func(row *models.Table) (*models.AuditEvent, error) {
+		before := row.RowFilters.V
+		if after, err = s.refiltered(ctx, at, *row, role, filter); err != nil || slices.EqualFunc(before, after, sameFilter) {
+			return nil, err
+		}
+		row.RowFilters.V = after
+		event := s.tableEvent(caller, models.AuditRowFiltersChanged, at, *row, map[string]any{"role": role, "from": textOf(before, role), "to": textOf(after, role)})
+		return &event, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	return after, nil
+}
+
+// refiltered gives the row filters of a table with that of a role set, or with nil taken away.
+func (s *Service) refiltered(ctx context.Context, at tablePlace, row models.Table, role string, filter *string) ([]models.RowFilter, error) {
 	before := row.RowFilters.V
 	after := slices.DeleteFunc(slices.Clone(before), func(f models.RowFilter) bool { return f.Role == role })
 	if filter == nil && len(after) == len(before) {
@@ -61,14 +74,11 @@ func (s *Service) SetRowFilter(ctx context.Context, caller policy.Caller, ref, r
 	if len(after) > mostRowFilters {
 		return nil, fault.New(fault.Invalid, "A table has row filters for at most %d roles. Give the members of some of them a role in common.", mostRowFilters)
 	}
-	if slices.EqualFunc(before, after, func(a, b models.RowFilter) bool {
-		return a.Role == b.Role && a.Filter == b.Filter && string(a.Expression) == string(b.Expression)
-	}) {
-		return after, nil
-	}
-	row.RowFilters.V, row.UpdatedAt = after, s.now()
-	event := s.tableEvent(caller, models.AuditRowFiltersChanged, at, row, map[string]any{"role": role, "from": textOf(before, role), "to": textOf(after, role)})
-	return after, s.store.UpdateGovernance(ctx, row, event)
+	return after, nil
+}
+
+func sameFilter(a, b models.RowFilter) bool {
+	return a.Role == b.Role && a.Filter == b.Filter && string(a.Expression) == string(b.Expression)
 }
 
 // rowFilter makes the filter of a role, which must be there: a filter of a role that is misspelled would keep everybody out.
@@ -127,18 +137,4 @@ func hideFilters(caller policy.Caller, path policy.Path, state models.TableState
 		state.Table.RowFilters.V = nil
 	}
 	return state
-}
-
-// lockGovernance makes changes of a table's governance in this process follow one another, and reads its row again: what is
-// said of a table is stored as a whole.
-func (s *Service) lockGovernance(ctx context.Context, row models.Table) (unlock func(), now models.Table, err error) {
-	unlock, err = s.locks.lock(ctx, []string{"governance\x00" + row.ID})
-	if err != nil {
-		return nil, row, err
-	}
-	if now, err = s.store.TableByID(ctx, row.ID); err != nil {
-		unlock()
-		return nil, row, err
-	}
-	return unlock, now, nil
 }

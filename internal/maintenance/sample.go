@@ -1,9 +1,11 @@
 package maintenance
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -18,20 +20,32 @@ const (
 	sampledRows  = 1000
 	sampledFiles = 4
 	sampleMemory = 64 << 20
+	sampledBytes = 32 << 20
+	sampleTime   = 3 * time.Second
 )
+
+// Sampling is what looking at one table may take, so that checks of many tables get on. Zero fields mean the defaults.
+type Sampling struct {
+	Bytes int64         // of manifests and data; 0 for 32 MB
+	Time  time.Duration // 0 for 3 s
+}
 
 // Sampler looks at a few rows of tables for what looks like personal data. It gives no values on.
 type Sampler struct {
 	reader *tableread.Reader
+	most   Sampling
 }
 
 // NewSampler makes a Sampler.
-func NewSampler(files tableread.Files, planner tableread.Planner) *Sampler {
-	return &Sampler{reader: tableread.New(files, newest{planner}, tableread.Options{Memory: sampleMemory, Workers: 1})}
+func NewSampler(files tableread.Files, most Sampling) *Sampler {
+	most.Bytes, most.Time = cmp.Or(most.Bytes, sampledBytes), cmp.Or(most.Time, sampleTime)
+	counted := metered{files}
+	return &Sampler{reader: tableread.New(counted, newest{scan.New(counted)}, tableread.Options{Memory: sampleMemory, Workers: 1}), most: most}
 }
 
 // Sample gives what is to be suggested for the columns of a table, by up to a thousand rows of its newest data files. A table
-// without texts or rows gives nothing. Errors are those of reading the table.
+// without texts or rows gives nothing. What takes too long or too much is left at what was seen until then. Errors are
+// those of reading the table.
 func (s *Sampler) Sample(ctx context.Context, doc *metadata.Document) ([]classify.Suggestion, error) {
 	if _, ok := doc.CurrentSnapshotID(); !ok {
 		return nil, nil
@@ -50,10 +64,16 @@ func (s *Sampler) Sample(ctx context.Context, doc *metadata.Document) ([]classif
 		return nil, err
 	}
 	classifier := classify.New(classify.Spec{Schema: held})
-	_, err = s.reader.Scan(ctx, what, func(batch arrow.RecordBatch) error {
+	bounded, cancel := context.WithTimeout(ctx, s.most.Time)
+	defer cancel()
+	bounded, meter := withMeter(bounded, s.most.Bytes)
+	_, err = s.reader.Scan(bounded, what, func(batch arrow.RecordBatch) error {
 		classifier.Observe(batch)
 		return nil
 	})
+	if ctx.Err() == nil && (bounded.Err() != nil || meter.left.Load() < 0) {
+		err = nil
+	}
 	return classifier.Suggestions(), err
 }
 

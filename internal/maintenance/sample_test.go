@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/sluice-data/sluice/internal/columnar"
 	"github.com/sluice-data/sluice/internal/maintenance"
 	"github.com/sluice-data/sluice/internal/metadata"
-	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/tableio"
+	"github.com/sluice-data/sluice/internal/tableread"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -56,7 +57,7 @@ func (l *lake) land(doc *metadata.Document, rows []string) *metadata.Document {
 
 func (l *lake) sample(doc *metadata.Document) []classify.Suggestion {
 	l.t.Helper()
-	suggested, err := maintenance.NewSampler(l.files, scan.New(l.files)).Sample(context.Background(), doc)
+	suggested, err := maintenance.NewSampler(l.files, maintenance.Sampling{}).Sample(context.Background(), doc)
 	require.NoError(l.t, err)
 	return suggested
 }
@@ -97,10 +98,52 @@ func TestTheNewestRowsAreSampled(t *testing.T) {
 	require.Equal(t, classify.Suggestion{Column: "contact", Tag: "email", Matches: 1000, Values: 1000}, suggested[0])
 }
 
+// slowFiles take their time, and count what is read of them.
+type slowFiles struct {
+	tableread.Files
+	takes time.Duration
+	read  atomic.Int64
+}
+
+func (s *slowFiles) ReadFile(ctx context.Context, location string) ([]byte, error) {
+	raw, err := s.Files.ReadFile(ctx, location)
+	s.read.Add(int64(len(raw)))
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(s.takes):
+		return raw, err
+	}
+}
+
+// A table that is large or slow holds up no check of the others.
+func TestSamplingIsBounded(t *testing.T) {
+	l := newLake(t)
+	doc := l.peopleTable(peopleFields)
+	for range 12 {
+		doc = l.land(doc, people(500, "user%d@example.com"))
+	}
+	files := &slowFiles{Files: l.files}
+	suggested, err := maintenance.NewSampler(files, maintenance.Sampling{Bytes: 20 << 10}).Sample(t.Context(), doc)
+	require.NoError(t, err)
+	require.Empty(t, suggested, "the manifests are all that it may read")
+	require.Less(t, files.read.Load(), int64(100<<10), "and readers of manifests that were under way")
+
+	files = &slowFiles{Files: l.files, takes: time.Minute}
+	start := time.Now()
+	_, err = maintenance.NewSampler(files, maintenance.Sampling{Time: 100 * time.Millisecond}).Sample(t.Context(), doc)
+	require.NoError(t, err)
+	require.Less(t, time.Since(start), 10*time.Second)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = maintenance.NewSampler(l.files, maintenance.Sampling{}).Sample(ended, doc)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func TestTablesWithoutTextsAreNotRead(t *testing.T) {
 	l := newLake(t)
 	doc := l.land(l.peopleTable(`{"id":1,"name":"id","required":true,"type":"long"}`), []string{`{"id":1}`})
-	unreadable := maintenance.NewSampler(nil, nil)
+	unreadable := maintenance.NewSampler(nil, maintenance.Sampling{})
 	suggested, err := unreadable.Sample(t.Context(), doc)
 	require.NoError(t, err)
 	require.Empty(t, suggested)

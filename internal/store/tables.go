@@ -159,29 +159,6 @@ func (s *Store) RenameTable(ctx context.Context, id, namespaceID, name string, e
 	})
 }
 
-// UpdateGovernance implements catalog.Store. It raises the version: a commit that was judged under the old policy
-// loses its swap and is judged again.
-func (s *Store) UpdateGovernance(ctx context.Context, t models.Table, event models.AuditEvent) error {
-	return s.write(ctx, func(tx *gorm.DB) error {
-		result := tx.Model(&models.Table{}).Where("id = ?", t.ID).UpdateColumns(map[string]any{
-			"write_policy":     t.WritePolicy,
-			"classification":   t.Classification,
-			"identity_columns": t.IdentityColumns,
-			"columns":          t.Columns,
-			"row_filters":      t.RowFilters,
-			"known_column":     t.KnownColumn,
-			"version":          gorm.Expr("version + 1"),
-		})
-		if result.Error != nil {
-			return result.Error
-		}
-		if result.RowsAffected == 0 {
-			return tableGone()
-		}
-		return s.insertAudit(tx, event)
-	})
-}
-
 // UpdateDuplicateCommits implements catalog.Store. It raises the version as UpdateGovernance does.
 func (s *Store) UpdateDuplicateCommits(ctx context.Context, t models.Table, event models.AuditEvent) error {
 	mode := t.DuplicateCommits

@@ -172,7 +172,9 @@ func trafficLeaves(t *testing.T, f *fixture) {
 	var table models.Table
 	f.leaves(t, "creation", func() error { table = f.table(t, "orders"); return nil })
 	f.leaves(t, "commits", func() error { table = f.commit(t, table, 1, 1); granted = f.commit(t, granted, 2, 1); return nil })
-	f.leaves(t, "governance", func() error { return f.s.UpdateGovernance(ctx, granted, event(models.AuditWritePolicyChanged)) })
+	f.leaves(t, "governance", func() error {
+		return f.s.UpdateGovernance(ctx, granted, granted, event(models.AuditWritePolicyChanged))
+	})
 	f.leaves(t, "drop", func() error { return f.drop(t, granted.ID) })
 	var short, target models.Namespace
 	var view models.View

@@ -63,9 +63,10 @@ func checksChanged(t *testing.T, f *fixture) {
 	require.NotNil(t, all[0].Last)
 	assert.Equal(t, first.Stamp, all[0].Last.Stamp)
 	f.lookAt(t, time.Now(), all...)
-	governed := f.load(t, row.ID)
+	before := f.load(t, row.ID)
+	governed := before
 	governed.Columns.V, governed.KnownColumn = map[string]models.ColumnGovernance{"email": {Sensitivity: models.Restricted}}, 7
-	require.NoError(t, f.s.UpdateGovernance(t.Context(), governed, event(models.AuditClassificationChanged)))
+	require.NoError(t, f.s.UpdateGovernance(t.Context(), before, governed, event(models.AuditClassificationChanged)))
 	all = f.toLookAt(t, never, "", 10)
 	require.Len(t, all, 1)
 	assert.NotEqual(t, first.Stamp, all[0].Stamp)
@@ -144,7 +145,8 @@ func duplicatesMode(t *testing.T, f *fixture) {
 	got := f.load(t, row.ID)
 	assert.Equal(t, models.RejectDuplicates, got.DuplicateCommits)
 	assert.Greater(t, got.Version, row.Version, "a commit that was judged without it loses its swap")
-	require.NoError(t, f.s.UpdateGovernance(t.Context(), f.load(t, row.ID), event(models.AuditWritePolicyChanged)))
+	row = f.load(t, row.ID)
+	require.NoError(t, f.s.UpdateGovernance(t.Context(), row, row, event(models.AuditWritePolicyChanged)))
 	got = f.commit(t, f.load(t, row.ID), 1, 1)
 	assert.Equal(t, models.RejectDuplicates, got.DuplicateCommits)
 	record, err := f.s.DropTable(t.Context(), row.ID, models.DroppedTable{State: models.StateDropped, HoldsLocation: true, DroppedBy: "ada"}, event(models.AuditTableDropped))

@@ -121,7 +121,7 @@ func protectedStays(t *testing.T, f *fixture) {
 	require.NoError(t, f.s.SetProtection(t.Context(), row.ID, true, event(models.AuditProtectionChanged)))
 	stale := row
 	stale.WritePolicy = models.OpenFull
-	require.NoError(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)))
+	require.NoError(t, f.s.UpdateGovernance(t.Context(), row, stale, event(models.AuditWritePolicyChanged)))
 	assert.True(t, f.load(t, row.ID).Protected, "other governance leaves it alone")
 	requireFault(t, f.drop(t, row.ID), fault.Forbidden, fault.Table)
 	next := f.newTable("orders")

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -44,6 +46,7 @@ func tableCases() map[string]func(*testing.T, *fixture) {
 		"a table that overlaps another is not created":          overlapIsRefused,
 		"a rename moves the row and wins or loses as a whole":   renames,
 		"governance is stored alone and outdates commits":       governanceIsAlone,
+		"governance is changed by who saw what it says":         governanceIsSwapped,
 		"tables are found by uuid":                              foundByUUID,
 		"a very long name is stored or refused, never half way": longNames,
 	}
@@ -207,12 +210,12 @@ func renames(t *testing.T, f *fixture) {
 
 func governanceIsAlone(t *testing.T, f *fixture) {
 	row := f.table(t, "orders")
-	stale := row
+	before, stale := row, row
 	row = f.commit(t, row, 1, 1)
 	stale.WritePolicy, stale.Classification, stale.MetadataLocation = models.OpenFull, models.Restricted, "s3://elsewhere"
 	stale.Columns.V = map[string]models.ColumnGovernance{"phone": {Mask: "partial"}}
 	stale.RowFilters.V = []models.RowFilter{{Role: "analysts", Filter: "region = 'EU'", Expression: json.RawMessage(`{"type":"eq"}`)}}
-	require.NoError(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)))
+	require.NoError(t, f.s.UpdateGovernance(t.Context(), before, stale, event(models.AuditWritePolicyChanged)))
 	got := f.load(t, row.ID)
 	assert.Equal(t, stale.RowFilters, got.RowFilters)
 	assert.Equal(t, models.OpenFull, got.WritePolicy)
@@ -225,7 +228,48 @@ func governanceIsAlone(t *testing.T, f *fixture) {
 	got = f.commit(t, row, 2, 2)
 	assert.Equal(t, models.OpenFull, got.WritePolicy)
 	stale.ID = uuid.NewString()
-	requireFault(t, f.s.UpdateGovernance(t.Context(), stale, event(models.AuditWritePolicyChanged)), fault.NotFound, fault.Table)
+	requireFault(t, f.s.UpdateGovernance(t.Context(), before, stale, event(models.AuditWritePolicyChanged)), fault.NotFound, fault.Table)
+}
+
+// What governance says is stored as a whole: whoever did not see what another said must not take it away.
+func governanceIsSwapped(t *testing.T, f *fixture) {
+	first := f.load(t, f.table(t, "orders").ID)
+	for i, change := range []func(*models.Table){
+		func(row *models.Table) { row.WritePolicy = models.OpenFull },
+		func(row *models.Table) { row.Classification = models.Restricted },
+		func(row *models.Table) { row.IdentityColumns.V = []string{"id", "email"} },
+		func(row *models.Table) {
+			row.Columns.V = map[string]models.ColumnGovernance{"phone": {Mask: "partial"}}
+		},
+		func(row *models.Table) {
+			row.RowFilters.V = []models.RowFilter{{Role: "eu", Filter: "TRUE", Expression: json.RawMessage("true")}}
+		},
+		func(row *models.Table) { row.KnownColumn = 9 },
+	} {
+		before := f.load(t, first.ID)
+		after := before
+		change(&after)
+		require.NoError(t, f.s.UpdateGovernance(t.Context(), before, after, event(models.AuditRowFiltersChanged)), i)
+		requireFault(t, f.s.UpdateGovernance(t.Context(), before, before, event(models.AuditWritePolicyChanged)), fault.Conflict, fault.Table)
+	}
+	assert.Len(t, f.audit(t, models.AuditRowFiltersChanged), 6)
+	assert.Empty(t, f.audit(t, models.AuditWritePolicyChanged), "of what was not stored")
+	got := f.load(t, first.ID)
+	assert.Len(t, got.RowFilters.V, 1)
+	assert.Equal(t, 9, got.KnownColumn)
+	// Two that saw the same: one of them is told.
+	errs := make([]error, 2)
+	var both sync.WaitGroup
+	for i := range errs {
+		both.Go(func() {
+			after := got
+			after.KnownColumn += i + 1
+			errs[i] = f.s.UpdateGovernance(t.Context(), got, after, event(models.AuditClassificationChanged))
+		})
+	}
+	both.Wait()
+	assert.Len(t, f.audit(t, models.AuditClassificationChanged), 1)
+	requireFault(t, errors.Join(errs...), fault.Conflict, fault.Table)
 }
 
 func foundByUUID(t *testing.T, f *fixture) {
