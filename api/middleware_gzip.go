@@ -9,19 +9,14 @@ import (
 	"sync"
 
 	"github.com/gin-gonic/gin"
-
-	"github.com/sluice-data/sluice/internal/rows"
 )
 
 // compressFrom is the number of bytes from which an answer is worth compressing. Below, compressing was a fifth of the
 // server's work at a commit, to save a packet or two.
 const compressFrom = 16 << 10
 
-// arrowStream is the media type of rows for programs. They come at the rate at which they are read, and compressing them
-// would cost more time than it saves.
-const arrowStream = string(rows.ArrowStream)
-
-// compressAnswers compresses answers for clients that accept gzip.
+// compressAnswers compresses answers for clients that accept gzip, but for those that forbid it by "Cache-Control:
+// no-transform".
 func compressAnswers() gin.HandlerFunc {
 	pool := &sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
@@ -118,7 +113,7 @@ func (w *gzipWriter) compressible() bool {
 	h := w.Header()
 	return w.Status() >= http.StatusOK && w.Status() != http.StatusNoContent && w.Status() != http.StatusNotModified &&
 		h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && h.Get("Content-Type") != "text/event-stream" &&
-		h.Get("Content-Type") != arrowStream
+		!strings.Contains(h.Get("Cache-Control"), "no-transform")
 }
 
 func (w *gzipWriter) decide(compress bool) {

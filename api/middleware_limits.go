@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,28 +20,65 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
+// dataQueue is how long a request for rows waits for one of the others to end.
+const dataQueue = time.Second
+
 // limitInFlight refuses requests while n are being served. It stands before everything that has an effect, so that
 // the client may simply try again. Probes are let through, and streams, which have a bound of their own; 0 is no limit.
-func limitInFlight(n int) gin.HandlerFunc {
-	if n <= 0 {
-		return func(*gin.Context) {}
-	}
-	slots := make(chan struct{}, n)
+// Reads and writes of rows last as long as their clients take: there are rows of them beside the n, so that a few slow
+// ones keep nobody's commit waiting.
+func limitInFlight(n, rows int) gin.HandlerFunc {
+	others, data := slotsFor(n), slotsFor(rows)
 	return func(c *gin.Context) {
-		if isProbe(c.FullPath()) || isStream(c.FullPath()) {
+		slots, patience := others, time.Duration(0)
+		switch route := c.FullPath(); {
+		case isProbe(route) || isStream(route):
+			return
+		case strings.HasPrefix(route, DataPath+"/"):
+			slots, patience = data, dataQueue
+		}
+		if slots == nil {
 			return
 		}
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-			c.Next()
-		default:
+		if !enter(c.Request.Context(), slots, patience) {
 			wire.Fail(c, &answer{
 				status: http.StatusServiceUnavailable, kind: slowDown, retry: true,
 				message: "The server is serving as many requests as it can. Nothing was done: try again shortly.",
 			})
+			return
 		}
+		defer func() { <-slots }()
+		c.Next()
 	}
+}
+
+// slotsFor gives nil for no limit.
+func slotsFor(n int) chan struct{} {
+	if n <= 0 {
+		return nil
+	}
+	return make(chan struct{}, n)
+}
+
+// enter takes a slot as soon as one is free within patience.
+func enter(ctx context.Context, slots chan<- struct{}, patience time.Duration) bool {
+	select {
+	case slots <- struct{}{}:
+		return true
+	default:
+	}
+	if patience <= 0 {
+		return false
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // slowDown is the error type of answers before any effect that ask a client to come back later.

@@ -17,6 +17,9 @@ type Pace struct {
 	Stranger, Known time.Duration
 	// Write is what each part of an answer, of 64 KiB, may take. Default 30 s.
 	Write time.Duration
+	// Stall is what a body that came fast before may take for its next bytes: what it earned buys no more at once. Default
+	// 2 min.
+	Stall time.Duration
 	// Slowest is in bytes a second. Default 16 KiB.
 	Slowest int64
 }
@@ -30,13 +33,14 @@ func Paced(h http.Handler, p Pace) http.Handler {
 	p.Stranger = orDuration(p.Stranger, 10*time.Second)
 	p.Known = orDuration(p.Known, 30*time.Second)
 	p.Write = orDuration(p.Write, 30*time.Second)
+	p.Stall = orDuration(p.Stall, 2*time.Minute)
 	if p.Slowest <= 0 {
 		p.Slowest = 16 << 10
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		if r.Body != nil && r.Body != http.NoBody {
-			body := &pacedBody{ReadCloser: r.Body, control: control, patience: p.Stranger, known: p.Known, slowest: p.Slowest}
+			body := &pacedBody{ReadCloser: r.Body, control: control, patience: p.Stranger, known: p.Known, stall: p.Stall, slowest: p.Slowest}
 			// What the handler leaves unread the server reads, under this deadline.
 			_ = control.SetReadDeadline(time.Now().Add(p.Stranger))
 			r = r.WithContext(context.WithValue(r.Context(), paceKey{}, body))
@@ -69,6 +73,7 @@ type pacedBody struct {
 	control  *http.ResponseController
 	patience time.Duration
 	known    time.Duration
+	stall    time.Duration
 	slowest  int64
 	read     int64
 	waited   time.Duration
@@ -77,7 +82,7 @@ type pacedBody struct {
 
 func (b *pacedBody) Read(p []byte) (int, error) {
 	earned := time.Duration(float64(b.read) / float64(b.slowest) * float64(time.Second))
-	left := b.patience + earned - b.waited
+	left := min(b.patience+earned-b.waited, max(b.stall, b.patience))
 	if b.late || left <= 0 {
 		b.late = true
 		return 0, os.ErrDeadlineExceeded

@@ -206,3 +206,12 @@ func TestSlowReadersThatGoOnLive(t *testing.T) {
 	require.Equal(t, answer.ContentLength, total)
 	require.Greater(t, time.Since(start), time.Second, "it took longer than any part may")
 }
+
+func TestABodyThatStallsIsCutOffHoweverFastItWasBefore(t *testing.T) {
+	_, address := pacedSite(t, api.Pace{Known: 100 * time.Millisecond, Stall: 300 * time.Millisecond, Slowest: 1 << 10})
+	conn := dial(t, address)
+	fmt.Fprintf(conn, "POST %s/namespaces HTTP/1.1\r\nAuthorization: Bearer good\r\nHost: x\r\nContent-Length: 100000\r\n\r\n", iceberg)
+	_, err := conn.Write(bytes.Repeat([]byte(" "), 60<<10)) // a minute's worth
+	require.NoError(t, err)
+	require.Contains(t, ended(t, conn, 10*time.Second), "came too slowly")
+}

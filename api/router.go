@@ -62,7 +62,8 @@ type JWKS interface {
 type Limits struct {
 	BodyBytes      int64         // as sent, and again after inflation
 	RequestTimeout time.Duration // of the handler's context
-	InFlight       int           // requests served at once, probes aside; 0: no limit
+	InFlight       int           // requests served at once, probes and those of the data plane aside; 0: no limit
+	DataInFlight   int           // and those of the data plane; 0: no limit
 	PerSecond      int           // requests of one principal; 0: no limit
 }
 
@@ -98,7 +99,7 @@ func Router(d Deps) http.Handler {
 
 	observe := newObserver(d.Log, d.Metrics, d.NewID)
 	e.Use(observe.request, recoverPanics(d.Log), compressAnswers(), answerErrors(d.Log), recordAnswers(d.Denials, d.Log, d.Catalog.NamespaceSeparator), secureHeaders,
-		limitInFlight(d.Limits.InFlight), limitHead, unlessStreamed(limitBody(d.Limits.BodyBytes)), unlessStreamed(inflateBody(d.Limits.BodyBytes)), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
+		limitInFlight(d.Limits.InFlight, d.Limits.DataInFlight), limitHead, unlessStreamed(limitBody(d.Limits.BodyBytes)), unlessStreamed(inflateBody(d.Limits.BodyBytes)), limitTime(d.Limits.RequestTimeout), wire.CheckQuery)
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)
 

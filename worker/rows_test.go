@@ -14,6 +14,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/sluice-data/sluice/activities"
 	"github.com/sluice-data/sluice/internal/catalog"
@@ -37,14 +40,44 @@ import (
 // the keys.
 type plant struct {
 	*house
-	ring *keyring.Ring
+	ring    *keyring.Ring
+	workers client.Client
 }
 
 func newPlant(t *testing.T) *plant {
 	t.Helper()
 	ring, err := keyring.Parse(keyring.Generate())
 	require.NoError(t, err)
-	return &plant{house: newHouse(t, 0), ring: ring}
+	p := &plant{house: newHouse(t, 0), ring: ring}
+	p.workers, err = client.DialContext(t.Context(), client.Options{
+		HostPort: p.server.Address(), Namespace: "sluice", Logger: silent(), Interceptors: []interceptor.ClientInterceptor{&hurry{}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(p.workers.Close)
+	return p
+}
+
+// hurry has workers that died noticed soon, for tests in which they do.
+type hurry struct{ interceptor.InterceptorBase }
+
+func (h *hurry) InterceptWorkflow(ctx workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	return &hurriedIn{interceptor.WorkflowInboundInterceptorBase{Next: h.InterceptorBase.InterceptWorkflow(ctx, next)}}
+}
+
+type hurriedIn struct {
+	interceptor.WorkflowInboundInterceptorBase
+}
+
+func (h *hurriedIn) Init(out interceptor.WorkflowOutboundInterceptor) error {
+	return h.Next.Init(&hurriedOut{interceptor.WorkflowOutboundInterceptorBase{Next: out}})
+}
+
+type hurriedOut struct {
+	interceptor.WorkflowOutboundInterceptorBase
+}
+
+func (h *hurriedOut) ExecuteActivity(ctx workflow.Context, name string, args ...any) workflow.Future {
+	return h.Next.ExecuteActivity(workflow.WithHeartbeatTimeout(ctx, 3*time.Second), name, args...)
 }
 
 // dataPlane is that of one process. It splits what is more than 1 MB into chunks of less than 3 MB.
@@ -65,9 +98,11 @@ func (p *plant) reader() *tableread.Reader {
 }
 
 // lander runs a worker that lands split writes.
-func (p *plant) lander() (stop func()) {
+func (p *plant) lander() { p.run(p.dataPlane(nil)) }
+
+func (p *plant) run(writer activities.RowWriter) (stop func()) {
 	p.t.Helper()
-	w := worker.New(p.client, activities.New(activities.Ports{RowWriter: p.dataPlane(nil)}), worker.Options{StopTimeout: 10 * time.Millisecond})
+	w := worker.New(p.workers, activities.New(activities.Ports{RowWriter: writer}), worker.Options{StopTimeout: 10 * time.Millisecond})
 	require.NoError(p.t, w.Start())
 	p.t.Cleanup(w.Stop)
 	return w.Stop
@@ -125,7 +160,7 @@ func (p *plant) landed(out dataplane.WriteResult) {
 		audited += len(records)
 	}
 	require.Equal(p.t, sentRows, audited)
-	left, err := filepath.Glob(strings.TrimPrefix(view.Row.Location, "file://") + "/data/_sluice/*/*")
+	left, err := filepath.Glob(strings.TrimPrefix(view.Row.Location, "file://") + "/data/_sluice/*")
 	require.NoError(p.t, err)
 	require.Empty(p.t, left)
 }
@@ -151,17 +186,22 @@ func TestALargeWriteIsLandedByWorkers(t *testing.T) {
 
 // Workers that die in the middle of a write, whose client left too, leave it to the next ones.
 func TestWorkersDieInTheMiddleOfAWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits until the deaths of two workers are noticed")
+	}
 	p := newPlant(t)
 	p.table("orders")
 	key := uuid.NewString()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	data := p.dataPlane(workflows.NewStarter(p.client, p.store))
-	_, err := p.write(ctx, data, key)
+	starter := workflows.NewStarter(p.client, p.store)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	_, err := p.write(ctx, p.dataPlane(&around{Starter: starter, after: leave}), key)
 	require.Equal(t, fault.UnknownState, fault.CodeOf(err), "%v", err)
-	for range 4 {
-		stop := p.lander()
-		time.Sleep(60 * time.Millisecond)
+	for _, step := range []string{"chunk", "commit"} {
+		begun := make(chan string, 100)
+		stop := p.run(&told{RowWriter: p.dataPlane(nil), begun: begun})
+		for step != <-begun { //nolint:revive // until it comes to it
+		}
 		stop()
 	}
 	p.lander()
@@ -170,9 +210,9 @@ func TestWorkersDieInTheMiddleOfAWrite(t *testing.T) {
 		writes, err := p.store.GovernedWrites(t.Context(), models.GovernedWriteFilter{})
 		return err == nil && len(writes) == 1
 	}, 100*time.Second, 50*time.Millisecond)
-	out, err = p.write(t.Context(), data, key)
+	out, err = p.write(t.Context(), p.dataPlane(starter), key)
 	require.NoError(t, err)
-	require.NoError(t, workflows.NewStarter(p.client, p.store).AwaitWrite(t.Context(), out.AuditID))
+	require.NoError(t, starter.AwaitWrite(t.Context(), out.AuditID))
 	p.landed(out)
 }
 
@@ -182,7 +222,7 @@ func TestAWriteThatCannotLandSaysWhy(t *testing.T) {
 	p.table("orders")
 	starter := workflows.NewStarter(p.client, p.store)
 	p.lander()
-	data := p.dataPlane(&meanwhile{Starter: starter, then: func() { p.change("orders") }})
+	data := p.dataPlane(&around{Starter: starter, before: func() { p.change("orders") }})
 	_, err := p.write(t.Context(), data, "")
 	require.Equal(t, fault.Conflict, fault.CodeOf(err), "%v", err)
 	require.Contains(t, fault.PublicMessage(err), "another schema")
@@ -193,15 +233,37 @@ func TestAWriteThatCannotLandSaysWhy(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// meanwhile lets something happen before a workflow starts.
-type meanwhile struct {
-	*workflows.Starter
-	then func()
+// told tells which step of a write begins.
+type told struct {
+	activities.RowWriter
+	begun chan<- string
 }
 
-func (m *meanwhile) StartWrite(ctx context.Context, w models.SplitWrite) error {
-	m.then()
-	return m.Starter.StartWrite(ctx, w)
+func (t *told) WriteChunk(ctx context.Context, w models.SplitWrite, chunk int) (int64, error) {
+	t.begun <- "chunk"
+	return t.RowWriter.WriteChunk(ctx, w, chunk)
+}
+
+func (t *told) CommitChunks(ctx context.Context, w models.SplitWrite) error {
+	t.begun <- "commit"
+	return t.RowWriter.CommitChunks(ctx, w)
+}
+
+// around lets something happen before a workflow starts, or after.
+type around struct {
+	*workflows.Starter
+	before, after func()
+}
+
+func (a *around) StartWrite(ctx context.Context, w models.SplitWrite) error {
+	if a.before != nil {
+		a.before()
+	}
+	err := a.Starter.StartWrite(ctx, w)
+	if a.after != nil {
+		a.after()
+	}
+	return err
 }
 
 // change gives a table one column more.

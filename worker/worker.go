@@ -39,27 +39,24 @@ type Worker struct {
 // the one that looks for more.
 const deliverySlots = 20
 
-// New makes the workers for the reconcile, the maintenance, the delivery and the data queue, not yet running. Use the starter's client, so that
-// workflows begin in the answer to their start.
+// New makes the workers of all queues, not yet running. Use the starter's client, so that workflows begin in the answer to
+// their start.
 func New(c client.Client, a *activities.Activities, o Options) *Worker {
 	o = o.withDefaults()
 	w := &Worker{}
-	for _, queue := range []string{workflows.ReconcileQueue, workflows.MaintenanceQueue} {
-		q := sdkworker.New(c, queue, o.sdk(queue))
-		workflows.RegisterWorkflows(q)
+	for _, queue := range []string{workflows.ReconcileQueue, workflows.MaintenanceQueue, workflows.DeliveryQueue, workflows.DataQueue} {
+		options := o.sdk(queue)
+		options.DisableWorkflowWorker = queue == workflows.DeliveryQueue || queue == workflows.DataQueue
+		if queue == workflows.DeliveryQueue {
+			options.MaxConcurrentActivityExecutionSize = deliverySlots
+		}
+		q := sdkworker.New(c, queue, options)
+		if !options.DisableWorkflowWorker {
+			workflows.RegisterWorkflows(q)
+		}
 		workflows.RegisterActivities(q, a)
 		w.queues = append(w.queues, q)
 	}
-	deliver := o.sdk(workflows.DeliveryQueue)
-	deliver.MaxConcurrentActivityExecutionSize, deliver.DisableWorkflowWorker = deliverySlots, true
-	q := sdkworker.New(c, workflows.DeliveryQueue, deliver)
-	workflows.RegisterActivities(q, a)
-	w.queues = append(w.queues, q)
-	rows := o.sdk(workflows.DataQueue)
-	rows.DisableWorkflowWorker = true
-	q = sdkworker.New(c, workflows.DataQueue, rows)
-	workflows.RegisterActivities(q, a)
-	w.queues = append(w.queues, q)
 	return w
 }
 

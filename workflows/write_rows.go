@@ -69,7 +69,7 @@ func (w *writeRows) run(ctx workflow.Context) (WriteRowsResult, error) {
 	defer cancel()
 	_, left := ordinary(cleaning, landing(), references().CleanRows, activities.CleanRowsInput{Target: w.in.Target})
 	if left != nil {
-		workflow.GetLogger(ctx).Warn("files of a write stay behind", "folder", w.in.Target.Folder, "error", left)
+		workflow.GetLogger(ctx).Warn("files of a write stay behind", "folder", w.in.Target.Folder, "write", w.in.Target.WriteID, "error", left)
 	}
 	w.progress.Stage = stageDone
 	return w.out, err

@@ -55,6 +55,19 @@ func TestWriteThenQuery(t *testing.T) {
 	require.NoError(t, stream.Err())
 }
 
+// What a write did not need is null, here as in the list of writes.
+func TestAWriteWithoutRowsHasNoSnapshot(t *testing.T) {
+	s := newSite(t)
+	r := s.do("POST", write, strings.NewReader(`[]`), "Content-Type", "application/json")
+	require.Equal(t, 200, r.StatusCode, string(r.body))
+	got := r.json(t)
+	for _, name := range []string{"audit-id", "snapshot-id", "updated"} {
+		require.Contains(t, got, name)
+		assert.Nil(t, got[name], name)
+	}
+	assert.InDelta(t, 0, got["rows"], 0)
+}
+
 func TestWhatIsAcceptedAndSent(t *testing.T) {
 	s := newSite(t)
 	for accept, want := range map[string]string{
@@ -67,7 +80,8 @@ func TestWhatIsAcceptedAndSent(t *testing.T) {
 	}
 	r := s.query(`{}`, "Accept", "text/csv")
 	assert.Contains(t, r.message(t, 406, "UnsupportedOperationException"), ndjson)
-	for _, sent := range []string{"", "text/csv", "application/x-www-form-urlencoded"} {
+	require.Equal(t, 200, s.do("POST", write, strings.NewReader("[]"), "Content-Type", "").StatusCode, "JSON where nothing is said")
+	for _, sent := range []string{"text/csv", "application/x-www-form-urlencoded"} {
 		r = s.do("POST", write, strings.NewReader("[]"), "Content-Type", sent)
 		assert.Contains(t, r.message(t, 415, "UnsupportedMediaTypeException"), arrows)
 	}
@@ -182,6 +196,7 @@ func TestAnswersThatBreakOffAreSeenToBeBroken(t *testing.T) {
 	r := s.query(`{}`, "Accept", arrows, "Accept-Encoding", "gzip")
 	require.Error(t, r.err)
 	assert.Empty(t, r.Header.Get("Content-Encoding"), "streams for programs are not compressed")
+	assert.Equal(t, "no-store, no-transform", r.Header.Get("Cache-Control"), "nor by what is between")
 	stream, err := ipc.NewReader(bytes.NewReader(r.body))
 	if err == nil {
 		for stream.Next() { //nolint:revive // to its end

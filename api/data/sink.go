@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/sluice-data/sluice/internal/dataplane"
+	"github.com/sluice-data/sluice/internal/rows"
 )
 
 // Headers of answers with rows.
@@ -38,7 +39,7 @@ type sink struct {
 func (s *sink) Begin(h dataplane.Head) (io.Writer, error) {
 	header := s.c.Writer.Header()
 	header.Set("Content-Type", string(h.Format))
-	header.Set("Cache-Control", "no-store")
+	header.Set("Cache-Control", kept(h.Format))
 	header.Set("X-Accel-Buffering", "no") // proxies need not hold the answer
 	if h.SnapshotID != nil {
 		header.Set(snapshotHeader, strconv.FormatInt(*h.SnapshotID, 10))
@@ -54,11 +55,21 @@ func (s *sink) Begin(h dataplane.Head) (io.Writer, error) {
 	return s, nil
 }
 
+// kept says that nobody may keep an answer. Rows for programs are not compressed either: they come at the rate at which
+// they are read, and it would cost more time than it saves.
+func kept(f rows.Format) string {
+	if f == rows.ArrowStream {
+		return "no-store, no-transform"
+	}
+	return "no-store"
+}
+
 // withdraw takes an answer back of which nothing was sent.
 func (s *sink) withdraw() {
 	for _, name := range []string{"Content-Type", "X-Accel-Buffering", snapshotHeader, rowsHeader, nextTokenHeader} {
 		s.c.Writer.Header().Del(name)
 	}
+	s.c.Writer.Header().Set("Cache-Control", "no-store")
 }
 
 // Write adds to the answer.

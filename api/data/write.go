@@ -26,7 +26,23 @@ func (h *Handler) write(c *gin.Context) error {
 	if err != nil {
 		return refusal(err)
 	}
-	return wire.JSON(c, http.StatusOK, out)
+	return wire.JSON(c, http.StatusOK, resultOf(out))
+}
+
+// resultAnswer is what a write did. What is null it did not need: without rows there is no audit, and without rows that
+// landed no snapshot.
+type resultAnswer struct {
+	AuditID    *string `json:"audit-id"`
+	SnapshotID *string `json:"snapshot-id"`
+	dataplane.WriteResult
+}
+
+func resultOf(r dataplane.WriteResult) resultAnswer {
+	out := resultAnswer{SnapshotID: snapshotID(r.SnapshotID), WriteResult: r}
+	if r.AuditID != "" {
+		out.AuditID = &r.AuditID
+	}
+	return out
 }
 
 // body is the body of a request, whose errors say what is wrong with it.

@@ -48,30 +48,9 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 	g.GET("/tokens", takes(h.listTokens, "limit", "after"))
 	g.DELETE("/tokens/:id", takes(h.revokeToken))
 
-	g.GET("/tables", takes(h.listTables, "catalog", "limit", "after"))
-	g.GET("/tables/:ref", takes(h.showTable))
-	g.PUT("/tables/:ref/write-policy", takes(h.setWritePolicy))
-	g.PUT("/tables/:ref/protection", takes(h.setProtection))
-	g.PUT("/tables/:ref/duplicate-commits", takes(h.setDuplicateCommits))
-	g.GET("/tables/:ref/check", takes(h.checkTable))
-	g.POST("/tables/:ref/reconcile", takes(h.reconcile))
-	g.GET("/dropped-tables", takes(h.listDropped, "catalog", "state", "limit", "after"))
-	g.POST("/dropped-tables/:id/undrop", takes(h.undropTable))
-	g.POST("/dropped-tables/:id/forget", takes(h.forgetTable))
-	g.GET("/namespaces/:ref/default-write-policy", takes(h.showNamespacePolicy))
-	g.PUT("/namespaces/:ref/default-write-policy", takes(h.setNamespacePolicy))
-	g.GET("/catalogs/:ref/default-write-policy", takes(h.showCatalogPolicy))
-	g.PUT("/catalogs/:ref/default-write-policy", takes(h.setCatalogPolicy))
+	h.mountTables(g)
 	h.mountClassification(g)
-
-	if h.Storage != nil {
-		g.PUT("/catalogs/:ref/storage-secrets", takes(h.setStorageSecrets))
-		g.DELETE("/catalogs/:ref/storage-secrets", takes(h.removeStorageSecrets))
-		g.POST("/catalogs/:ref/storage/validate", takes(h.validateStorage))
-	}
-	if h.Accesses != nil {
-		g.GET("/storage-access", takes(h.listStorageAccess, "table", "limit", "after"))
-	}
+	h.mountStorage(g)
 	if h.Findings != nil {
 		g.GET("/findings", takes(h.listFindings, "table", "writer", "kind", "open", "limit", "after"))
 		g.POST("/findings/:id/resolve", takes(h.resolveFinding))
@@ -97,4 +76,32 @@ func (h *Handler) Mount(r gin.IRouter, authenticate gin.HandlerFunc) {
 		g.GET("/audit/checkpoints", takes(h.listCheckpoints, "limit", "after"))
 	}
 	g.GET("/metrics-reports", takes(h.listMetrics, "table", "type", "limit", "after"))
+}
+
+func (h *Handler) mountTables(g gin.IRouter) {
+	g.GET("/tables", takes(h.listTables, "catalog", "limit", "after"))
+	g.GET("/tables/:ref", takes(h.showTable))
+	g.PUT("/tables/:ref/write-policy", takes(h.setWritePolicy))
+	g.PUT("/tables/:ref/protection", takes(h.setProtection))
+	g.PUT("/tables/:ref/duplicate-commits", takes(h.setDuplicateCommits))
+	g.GET("/tables/:ref/check", takes(h.checkTable))
+	g.POST("/tables/:ref/reconcile", takes(h.reconcile))
+	g.GET("/dropped-tables", takes(h.listDropped, "catalog", "state", "limit", "after"))
+	g.POST("/dropped-tables/:id/undrop", takes(h.undropTable))
+	g.POST("/dropped-tables/:id/forget", takes(h.forgetTable))
+	g.GET("/namespaces/:ref/default-write-policy", takes(h.showNamespacePolicy))
+	g.PUT("/namespaces/:ref/default-write-policy", takes(h.setNamespacePolicy))
+	g.GET("/catalogs/:ref/default-write-policy", takes(h.showCatalogPolicy))
+	g.PUT("/catalogs/:ref/default-write-policy", takes(h.setCatalogPolicy))
+}
+
+func (h *Handler) mountStorage(g gin.IRouter) {
+	if h.Storage != nil {
+		g.PUT("/catalogs/:ref/storage-secrets", takes(h.setStorageSecrets))
+		g.DELETE("/catalogs/:ref/storage-secrets", takes(h.removeStorageSecrets))
+		g.POST("/catalogs/:ref/storage/validate", takes(h.validateStorage))
+	}
+	if h.Accesses != nil {
+		g.GET("/storage-access", takes(h.listStorageAccess, "table", "limit", "after"))
+	}
 }

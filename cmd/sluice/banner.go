@@ -15,6 +15,7 @@ func banner(e *embedded, program string) string {
 	line("")
 	line("  Iceberg REST catalog   %s   (warehouse %s)", e.file.CatalogURI, e.file.Catalog)
 	line("  Governance API         %s", e.file.GovernanceURI)
+	line("  Data plane             %s", e.file.DataURI)
 	line("  Temporal UI            %s", e.file.TemporalUIURI)
 	line("  Data                   %s", folder.path)
 	switch {

@@ -21,16 +21,36 @@ type refused struct {
 	message string
 	kind    string // such as ForbiddenException
 	status  int    // HTTP
+	rows    []rowProblem
 }
 
-// Error gives the server's sentence and its status.
-func (r *refused) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.message, r.status) }
+// rowProblem is what is wrong with a row that was to be written.
+type rowProblem struct {
+	Row     int64  `json:"row"`
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+// Error gives the server's sentence and its status, and a line for each thing that is wrong with a row.
+func (r *refused) Error() string {
+	said := fmt.Sprintf("%s (HTTP %d)", r.message, r.status)
+	for _, e := range r.rows {
+		where := fmt.Sprintf("row %d", e.Row)
+		if e.Field != "" {
+			where += ", " + e.Field
+		}
+		said += "\n  " + printable(where+": "+e.Message)
+	}
+	return said
+}
 
 // complaint is an error as -o json prints it.
 type complaint struct {
 	Message    string `json:"message"`
 	Type       string `json:"type"` // UsageError, Failure, or the server's
 	HTTPStatus int    `json:"httpStatus,omitempty"`
+
+	Errors []rowProblem `json:"errors,omitempty"` // of rows
 }
 
 // complain tells on standard error what went wrong and gives the exit code.
@@ -43,7 +63,7 @@ func (c *cli) complain(err error, args []string) int {
 		told.Type, code = "UsageError", exitUsage
 	}
 	if no, ok := errors.AsType[*refused](err); ok {
-		told.Message, told.Type, told.HTTPStatus = no.message, no.kind, no.status
+		told.Message, told.Type, told.HTTPStatus, told.Errors = no.message, no.kind, no.status, no.rows
 	}
 	if c.format == formatJSON || asksForJSON(args) {
 		e := json.NewEncoder(c.errOut)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-data/sluice/api/data"
 	"github.com/sluice-data/sluice/internal/catalog"
+	"github.com/sluice-data/sluice/internal/config"
 	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/scan"
@@ -21,6 +22,15 @@ const (
 
 // readersPart is how much of the memory of the data plane reads may take; writes hold what they are sent in the rest.
 const readersPart = 2
+
+// perRead is the memory that a governed read or write is thought to take.
+const perRead = 16 << 20
+
+// dataInFlight gives how many governed reads and writes a process serves at once: as many as have memory to get on with,
+// and never so few that one principal has all of them.
+func dataInFlight(d config.Data) int {
+	return max(int(min(d.Memory/perRead, 1<<20)), 2*d.Concurrency)
+}
 
 // newDataPlane makes the governed data plane, once a process. Without encryption keys there is none.
 func (b *base) newDataPlane(cat *catalog.Service, starter *workflows.Starter, r *keyring.Ring) *dataplane.Service {

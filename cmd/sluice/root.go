@@ -106,7 +106,7 @@ func (c *cli) root() *cobra.Command {
 		c.demoCommand(), c.configCommand(), c.versionCommand(),
 		c.catalogsCommand(), c.namespacesCommand(), c.principalsCommand(), c.principalRolesCommand(), c.catalogRolesCommand(),
 		c.privilegesCommand(), c.canCommand(), c.setupCommand(), c.storageCommand(),
-		c.tokensCommand(), c.policyCommand(), c.classificationCommand(), c.rowFiltersCommand(), c.tablesCommand(), c.classificationCommand(), c.rowFiltersCommand(), c.rowsCommand(), c.commitsCommand(), c.writersCommand(), c.findingsCommand(), c.auditCommand(), c.webhooksCommand(), c.reconcileCommand(), c.whoamiCommand(), c.connectCommand(),
+		c.tokensCommand(), c.policyCommand(), c.classificationCommand(), c.rowFiltersCommand(), c.tablesCommand(), c.rowsCommand(), c.commitsCommand(), c.writersCommand(), c.findingsCommand(), c.auditCommand(), c.webhooksCommand(), c.reconcileCommand(), c.whoamiCommand(), c.connectCommand(),
 	)
 	return root
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -21,7 +23,7 @@ func (c *cli) rowsCommand() *cobra.Command {
 type query struct {
 	columns  []string
 	where    string
-	limit    int64
+	limit    int64 // 0 for all
 	snapshot string
 	asOf     string
 }
@@ -48,10 +50,14 @@ func (c *cli) rowsQueryCommand() *cobra.Command {
 		Use:   "query TABLE",
 		Short: "Read rows, masked as your clearance asks for",
 		Example: "  sluice rows query main.crm.people --columns id,email --where \"country = 'DE' AND since >= DATE '2026-01-01'\"\n" +
-			"  sluice rows query main.crm.people --limit 0 -o json > people.ndjson",
-		Long: "Reads the rows of TABLE that you may see. With -o json each row is a line of its own. --limit 0 reads all of them, as they come.",
+			"  sluice rows query main.crm.people -o json > people.ndjson",
+		Long: "Reads the rows of TABLE that you may see, and shows the first of them. With -o json each row is a line of its own, and without\n" +
+			"--limit all of them are there, as they come.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.limit < 0 || q.limit == 0 && cmd.Flags().Changed("limit") {
+				return usageError{errors.New("--limit is a number of rows, from 1 on; without it -o json has all rows")}
+			}
 			if c.format == formatJSON {
 				return c.streamRows(cmd.Context(), args[0], q.body())
 			}
@@ -60,7 +66,7 @@ func (c *cli) rowsQueryCommand() *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&q.columns, "columns", nil, "columns to read, separated by commas; all without it")
 	cmd.Flags().StringVar(&q.where, "where", "", "rows to read, in SQL's words: =, <>, <, AND, OR, NOT, IN, BETWEEN, LIKE 'x%', IS NULL")
-	cmd.Flags().Int64Var(&q.limit, "limit", 50, "rows at most, 0 for no limit")
+	cmd.Flags().Int64Var(&q.limit, "limit", 0, "rows at most (default: 50 in a table, and all with -o json)")
 	cmd.Flags().StringVar(&q.snapshot, "snapshot-id", "", "as of this snapshot")
 	cmd.Flags().StringVar(&q.asOf, "as-of", "", "as of this time, such as 2026-01-31T08:00:00Z")
 	c.clientFlags(cmd)
@@ -75,6 +81,8 @@ func (c *cli) rowsProfileCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var answer struct {
 				Columns []map[string]any `json:"columns"`
+				Rows    int64            `json:"rows"`
+				Sampled bool             `json:"sampled"`
 			}
 			var raw json.RawMessage
 			api, err := c.client()
@@ -89,6 +97,9 @@ func (c *cli) rowsProfileCommand() *cobra.Command {
 			}
 			if err := decodeJSON(raw, &answer); err != nil {
 				return err
+			}
+			if answer.Sampled {
+				_, _ = fmt.Fprintf(c.errOut, "Reading all rows would take too long: these are figures of %d of them.\n", answer.Rows)
 			}
 			return writeTable(c.out, answer.Columns, columns{
 				{"COLUMN", "name"}, {"TYPE", "type"}, {"LEVEL", "level"}, {"TAG", "tag"}, {"MASK", "mask"}, {"NULLS", "nulls"}, {"DISTINCT", "distinct"},
@@ -163,12 +174,16 @@ func (c *cli) rowsFindCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var found page
-			if err := api.on(dataPath).call(cmd.Context(), http.MethodPost, []string{"tables", args[0], "row-audit"}, nil, map[string]any{"identity": identity}, &found); err != nil {
+			var raw json.RawMessage
+			if err := api.on(dataPath).call(cmd.Context(), http.MethodPost, []string{"tables", args[0], "row-audit"}, nil, map[string]any{"identity": identity}, &raw); err != nil {
 				return err
 			}
 			if c.format == formatJSON {
-				return c.showJSON(found)
+				return c.showJSON(raw)
+			}
+			var found page
+			if err := decodeJSON(raw, &found); err != nil {
+				return err
 			}
 			return c.showPage(found, "writes", listOptions{}, writeColumns("write."))
 		},
@@ -179,8 +194,8 @@ func (c *cli) rowsFindCommand() *cobra.Command {
 
 // identityValue reads COLUMN=VALUE. The server takes numbers as text; null, true and false are what they say.
 func identityValue(arg string) (name string, value any, err error) {
-	name, text, ok := cutLast(arg)
-	if !ok {
+	name, text, ok := strings.Cut(arg, "=")
+	if !ok || name == "" {
 		return "", nil, fmt.Errorf("%q is not COLUMN=VALUE", arg)
 	}
 	switch text {

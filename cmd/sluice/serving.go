@@ -54,7 +54,9 @@ func (b *base) router(
 		Data:   b.dataDeps(rows),
 		Codec:  temporalx.AllowOrigin(b.uiURI, temporalx.CodecHandler(r)),
 		Health: api.Health(), Ready: api.Ready(checks...), MetricsPage: b.metricsPage(),
-		Limits:         api.Limits{BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, PerSecond: facade.PerSecond},
+		Limits: api.Limits{
+			BodyBytes: int64(b.cfg.Limits.Body), InFlight: facade.InFlight, DataInFlight: dataInFlight(b.cfg.Data), PerSecond: facade.PerSecond,
+		},
 		TrustedProxies: proxies,
 	}
 	deps.Catalog.PublicURL = b.cfg.PublicURL

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,12 +60,13 @@ func (c *cli) tablesClassifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify TABLE LEVEL",
 		Short: "Say how sensitive a table and its columns are",
-		Long: "Classifies TABLE as LEVEL: public, internal, confidential or restricted. What is said of its columns is replaced as a whole.\n" +
+		Long: "Classifies TABLE as LEVEL: public, internal, confidential or restricted. What no flag says stays as it is;\n" +
+			"--column and --identity-columns replace all that was said of columns, and an empty one (--column '') says nothing of any.\n" +
 			"A column is NAME=SENSITIVITY[:TAG[:MASK]]; masks are null, redact, partial, hash and truncate.",
 		Example: "  sluice tables classify main.crm.people confidential --identity-columns id --column email=restricted:email:partial",
 		Args:    usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			body, err := classification(args[1], identity, columnFlags)
+			body, err := classification(args[1], given(cmd, "identity-columns", identity), given(cmd, "column", columnFlags))
 			if err != nil {
 				return usageError{err}
 			}
@@ -77,11 +79,20 @@ func (c *cli) tablesClassifyCommand() *cobra.Command {
 	return cmd
 }
 
-// classificationBody is the request that classifies a table.
+// given gives what a flag lists: nil when it is not there, and nothing but not nil when it is there and empty.
+func given(cmd *cobra.Command, flag string, listed []string) []string {
+	if !cmd.Flags().Changed(flag) {
+		return nil
+	}
+	return slices.DeleteFunc(append([]string{}, listed...), func(s string) bool { return s == "" })
+}
+
+// classificationBody is the request that classifies a table. What is nil stays as it is: what is said of columns masks
+// them, and is not to be lost with a change of something else.
 type classificationBody struct {
 	Level           models.Classification              `json:"level"`
-	IdentityColumns []string                           `json:"identityColumns"`
-	Columns         map[string]models.ColumnGovernance `json:"columns"`
+	IdentityColumns []string                           `json:"identityColumns,omitzero"`
+	Columns         map[string]models.ColumnGovernance `json:"columns,omitzero"`
 }
 
 func classification(level string, identity, columnFlags []string) (classificationBody, error) {
@@ -89,7 +100,10 @@ func classification(level string, identity, columnFlags []string) (classificatio
 	if err != nil {
 		return classificationBody{}, err
 	}
-	body := classificationBody{Level: parsed, IdentityColumns: append([]string{}, identity...), Columns: map[string]models.ColumnGovernance{}}
+	body := classificationBody{Level: parsed, IdentityColumns: identity}
+	if columnFlags != nil {
+		body.Columns = map[string]models.ColumnGovernance{}
+	}
 	for _, text := range columnFlags {
 		name, governance, ok := strings.Cut(text, "=")
 		if !ok || name == "" {

@@ -137,9 +137,44 @@ func (s *Service) FindRow(ctx context.Context, caller policy.Caller, ref string,
 	return hash, found, late(ctx, err)
 }
 
+// notAnIdentity says why an object is no identity of these columns.
+func notAnIdentity(columns []string, errs []rows.RowError) string {
+	if len(errs) == 0 {
+		return "."
+	}
+	field := errs[0].Field
+	if field != "" && !slices.ContainsFunc(columns, func(c string) bool { return topOf(c) == topOf(field) }) {
+		return fmt.Sprintf(" alone: %s is none of the columns that identify a row.", field)
+	}
+	return ": " + strings.TrimSpace(field+" "+errs[0].Message)
+}
+
+// topOf is the column that a path begins with.
+func topOf(path string) string {
+	name, _, _ := strings.Cut(path, ".")
+	return name
+}
+
+// requireAll refuses an identity that leaves a column out: as NULL it would be that of another row, which is then not found.
+func requireAll(columns []string, identity json.RawMessage) error {
+	var said map[string]json.RawMessage
+	if json.Unmarshal(identity, &said) != nil {
+		return nil // reading it tells more
+	}
+	for _, column := range columns {
+		if _, ok := said[topOf(column)]; !ok {
+			return fault.New(fault.Invalid, "Give the identity as an object with a value for %s: %s is missing, and may be null.", strings.Join(columns, ", "), column)
+		}
+	}
+	return nil
+}
+
 // identityHash hashes one identity as writes do, read as a row of its columns.
 func (s *Service) identityHash(ctx context.Context, l *lens, columns []string, identity json.RawMessage) ([16]byte, error) {
 	var none [16]byte
+	if err := requireAll(columns, identity); err != nil {
+		return none, err
+	}
 	schema, err := s.Reader.Schema(l.scan(columns, nil))
 	if err != nil {
 		return none, err
@@ -152,11 +187,7 @@ func (s *Service) identityHash(ctx context.Context, l *lens, columns []string, i
 	defer from.Close()
 	batch, err := from.Next()
 	if errors.Is(err, io.EOF) || err == nil && batch.Rows.NumRows() != 1 {
-		why := "."
-		if errs := from.Errors(); len(errs) > 0 {
-			why = ": " + strings.TrimSpace(errs[0].Field+" "+errs[0].Message)
-		}
-		return none, fault.New(fault.Invalid, "Give the identity as an object with a value for %s%s", strings.Join(columns, ", "), why)
+		return none, fault.New(fault.Invalid, "Give the identity as an object with a value for %s%s", strings.Join(columns, ", "), notAnIdentity(columns, from.Errors()))
 	}
 	if err != nil {
 		return none, err
@@ -193,10 +224,7 @@ func (s *Service) landings(ctx context.Context, tableID string, columns []string
 			if err != nil {
 				return nil, err
 			}
-			for _, r := range records {
-				if r.Hash != hash {
-					continue
-				}
+			for _, r := range rowaudit.Find(records, hash) {
 				w, err := s.Store.GovernedWrite(ctx, block.WriteID)
 				if err != nil {
 					return nil, err

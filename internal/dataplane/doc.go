@@ -6,7 +6,7 @@
 // in what the lens hides are answered alike.
 //
 // It may import models, internal/fault, internal/metadata, internal/policy, internal/catalog, internal/idempotency,
-// internal/expression, internal/columnar, internal/tableread, internal/tableio, internal/scan, internal/rows,
+// internal/expression, internal/columnar, internal/tableread, internal/tableio, internal/rows,
 // internal/masking, internal/classify and internal/rowaudit, besides arrow-go and the Prometheus client. No HTTP, SQL or
 // Temporal reaches it.
 package dataplane

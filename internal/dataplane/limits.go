@@ -74,7 +74,7 @@ func (s *Service) begin(ctx context.Context, principalID string) (bounded contex
 }
 
 func errTooLong(limit time.Duration) error {
-	return fault.New(fault.TooLarge, "This took longer than the %s that one governed read or write may take. Ask for less: select fewer columns, filter, or page.", limit)
+	return fault.New(fault.TooLarge, "This took longer than the %s that one governed read or write may take. Ask for less: select fewer columns, filter, or page; or split the rows over several writes.", limit)
 }
 
 // late gives an error of a read or write that ran out of its time a sentence that says so. A commit in doubt stays in

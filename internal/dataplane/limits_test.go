@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -69,6 +70,29 @@ func TestQueriesAreBoundedInTime(t *testing.T) {
 	refused(t, err, fault.TooLarge, "may take")
 }
 
+// slow is a client that is there after a while.
+type slow struct {
+	got
+	after time.Duration
+}
+
+// Begin implements dataplane.Sink.
+func (s *slow) Begin(h dataplane.Head) (io.Writer, error) {
+	time.Sleep(s.after)
+	return s.got.Begin(h)
+}
+
+func TestSlowClientsAreBoundedInTime(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	l := withPeople(t, func(d *dataplane.Deps) { d.Limits.Timeout = limit })
+	for _, in := range []dataplane.QueryInput{{Format: rows.JSON}, {Format: rows.JSON, PageSize: 2}, {Format: rows.NDJSON}, {Format: rows.ArrowStream}} {
+		client := &slow{after: 2 * limit}
+		err := l.data.Query(t.Context(), l.owner(), "main.sales.people", in, client)
+		refused(t, err, fault.TooLarge, "may take")
+		require.Zero(t, client.body.Len())
+	}
+}
+
 // gone is a client that hangs up at the first byte.
 type gone struct{ hangUp context.CancelFunc }
 
@@ -96,5 +120,26 @@ func TestAClientThatIsGoneEndsItsQuery(t *testing.T) {
 		}
 	}
 	_, err = l.query(l.analyst(), "people", dataplane.QueryInput{})
+	require.NoError(t, err)
+}
+
+// trickle is a body that gives a blank line now and then, and has no end.
+type trickle struct{}
+
+func (trickle) Read(p []byte) (int, error) {
+	time.Sleep(10 * time.Millisecond)
+	p[0] = '\n'
+	return 1, nil
+}
+
+func TestABodyThatTricklesEndsWithTheTimeOfItsWrite(t *testing.T) {
+	l := newWriteLake(t, func(d *dataplane.Deps) { d.Limits.Timeout, d.Limits.Concurrency = 200*time.Millisecond, 1 })
+	l.make(made{name: "orders", version: 2})
+	for _, key := range []string{"", uuid.NewString()} {
+		in := dataplane.WriteInput{Format: rows.NDJSON, Body: trickle{}, Key: key}
+		_, err := l.data.Write(t.Context(), l.writer(), "main.sales.orders", in)
+		refused(t, err, fault.TooLarge, "longer than")
+	}
+	_, err := l.write("orders", dataplane.WriteInput{}, order(1, "EU", "a")) // its turn is free again
 	require.NoError(t, err)
 }

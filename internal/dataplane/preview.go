@@ -120,7 +120,7 @@ func (l *lens) readable() ([]string, error) {
 	case len(l.at.schema.Fields):
 		return nil, nil
 	case 0:
-		return nil, fault.New(fault.Unsupported, "Table %s has no column of a type that can be shown.", l.table.Name)
+		return nil, fault.New(fault.Unsupported, "Table %s has no column of a type that can be shown: read it with an engine.", l.table.Name)
 	}
 	return names, nil
 }

@@ -105,3 +105,24 @@ func TestProfileOfEveryType(t *testing.T) {
 		assert.EqualValues(t, 2, *c.Distinct)
 	}
 }
+
+// NaN is greater than all other numbers to filters, and tells nobody how far the numbers of a column reach.
+func TestProfileLeavesNaNOut(t *testing.T) {
+	l := newReadLake(t)
+	l.create("scores", `{"id":1,"name":"score","type":"double","required":false}`)
+	l.add("scores", `[{"score":1.5},{"score":"NaN"},{"score":-2.5},{"score":null}]`)
+	p, err := l.data.Profile(t.Context(), l.owner(), "main.sales.scores")
+	require.NoError(t, err)
+	assert.Regexp(t, `^nulls 1 distinct \d -2.5..1.5$`, profileOf(t, l, p)["score"])
+}
+
+func TestAnswersSayWhichColumnsAreMasked(t *testing.T) {
+	l := withPeople(t)
+	l.govern("people", models.Internal, nil, map[string]models.ColumnGovernance{
+		"id": {Sensitivity: models.Restricted, Mask: "hash"}, "email": {Sensitivity: models.Confidential, Tag: "email"},
+	})
+	g, err := l.query(l.analyst(), "people", dataplane.QueryInput{Select: []string{"id", "email", "region"}, Limit: 1})
+	require.NoError(t, err)
+	assert.Contains(t, g.body.String(), `"fields":[{"id":1,"name":"id","required":false,"type":"string","mask":"hash"},`+
+		`{"id":2,"name":"email","required":false,"type":"string","mask":"partial"},{"id":3,"name":"region","required":false,"type":"string"}]`)
+}

@@ -50,7 +50,7 @@ func (s *Service) project(ctx context.Context, l *lens, names []string) (*projec
 
 // scan is a read of the lens's snapshot.
 func (l *lens) scan(columns []string, filter *expression.Filter) tableread.Scan {
-	return tableread.Scan{Document: l.table.Document, SnapshotID: l.at.id, SchemaID: l.at.schema.ID, Columns: columns, Filter: filter}
+	return tableread.Scan{Document: l.table.Document, SnapshotID: l.at.id, SchemaID: l.at.schema.ID, Columns: columns, Filter: filter, Owner: l.caller.PrincipalID}
 }
 
 // visible gives the names of what is to be read for an answer with these columns. Rows are counted by some column, also

@@ -50,7 +50,7 @@ func (s *Service) Query(ctx context.Context, caller policy.Caller, ref string, i
 		return err
 	}
 	defer end()
-	out := &answer{sink: sink, most: s.Limits.AnswerBytes}
+	out := &answer{sink: sink, most: s.Limits.AnswerBytes, over: ctx.Err}
 	counted := s.metrics.start(kindQuery)
 	defer func() { counted(out.rows, out.bytes, err) }()
 	q, err := s.newQuery(ctx, caller, ref, in)
@@ -187,6 +187,7 @@ type answer struct {
 	sink  Sink
 	to    io.Writer // nil: not begun
 	most  int64     // bytes
+	over  func() error
 	rows  int64
 	bytes int64
 }
@@ -196,8 +197,12 @@ func (a *answer) begin(h Head) (err error) {
 	return err
 }
 
-// Write passes on until the answer is as large as one may be.
+// Write passes on until the answer is as large as one may be, or its time is over: that a client takes it slowly does not
+// let it have rows in memory for longer.
 func (a *answer) Write(p []byte) (int, error) {
+	if err := a.over(); err != nil {
+		return 0, err
+	}
 	if a.bytes+int64(len(p)) > a.most {
 		return 0, fault.New(fault.TooLarge, "The answer is larger than the limit of %d bytes. Select fewer columns, filter, or page.", a.most)
 	}

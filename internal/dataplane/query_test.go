@@ -2,6 +2,7 @@ package dataplane_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/rows"
+	"github.com/sluice-data/sluice/internal/tableread"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -238,6 +240,42 @@ func TestWholeAnswersAreBounded(t *testing.T) {
 	g, err := l.query(l.owner(), "people", dataplane.QueryInput{Format: rows.NDJSON})
 	require.NoError(t, err)
 	require.Len(t, idsIn(t, g), 3)
+}
+
+// shortPages has the memory for one row of a page.
+type shortPages struct{ dataplane.Reader }
+
+// Page implements dataplane.Reader.
+func (s shortPages) Page(ctx context.Context, scan tableread.Scan, order []int, after *tableread.Position, _ int) (*tableread.Page, error) {
+	return s.Reader.Page(ctx, scan, order, after, 1)
+}
+
+// A page may be short for want of memory; a whole answer may not.
+func TestRowsThatTakeTooMuchMemory(t *testing.T) {
+	l := withPeople(t, func(d *dataplane.Deps) { d.Reader = shortPages{d.Reader} })
+	for _, in := range []dataplane.QueryInput{{}, {Limit: 2}} {
+		_, err := l.query(l.owner(), "people", in)
+		refused(t, err, fault.TooLarge, "page-size")
+	}
+	require.Len(t, l.rows(l.owner(), "people", dataplane.QueryInput{Limit: 1}), 1)
+	g, err := l.query(l.owner(), "people", dataplane.QueryInput{PageSize: 3, Limit: 2})
+	require.NoError(t, err)
+	require.Len(t, idsIn(t, g), 1)
+	g, err = l.query(l.owner(), "people", dataplane.QueryInput{PageSize: 3, Limit: 2, PageToken: g.head.NextPageToken})
+	require.NoError(t, err)
+	require.Len(t, idsIn(t, g), 1)
+	require.Empty(t, g.head.NextPageToken)
+}
+
+func TestIdentitiesThatAreTooLongForATokenAreSaid(t *testing.T) {
+	l := newReadLake(t)
+	l.create("long", `{"id":1,"name":"id","type":"string","required":true}`)
+	l.govern("long", models.Internal, []string{"id"}, nil)
+	l.add("long", `[{"id":"`+strings.Repeat("a", 64<<10)+`"},{"id":"b"}]`)
+	_, err := l.query(l.owner(), "long", dataplane.QueryInput{PageSize: 1})
+	refused(t, err, fault.TooLarge, "too long for a page token")
+	_, err = l.query(l.owner(), "long", dataplane.QueryInput{PageSize: 2})
+	require.NoError(t, err)
 }
 
 func TestAnEmptyTable(t *testing.T) {

@@ -16,9 +16,10 @@ import (
 // show lets the members of roles see the rows that match.
 func (l *readLake) show(table string, filters ...models.RowFilter) {
 	l.t.Helper()
-	row := l.load(table).Row
+	before := l.load(table).Row
+	row := before
 	row.RowFilters.V = filters
-	require.NoError(l.t, l.db.UpdateGovernance(l.t.Context(), row, models.AuditEvent{EventID: uuid.NewString(), Type: models.AuditRowFiltersChanged, At: l.time(), Allowed: true}))
+	require.NoError(l.t, l.db.UpdateGovernance(l.t.Context(), before, row, models.AuditEvent{EventID: uuid.NewString(), Type: models.AuditRowFiltersChanged, At: l.time(), Allowed: true}))
 }
 
 func regionFilter(role, region string) models.RowFilter {

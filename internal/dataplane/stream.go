@@ -58,6 +58,10 @@ func (s *Service) answerWhole(ctx context.Context, q *query, out *answer) error 
 		return err
 	}
 	defer page.Release()
+	if page.More && page.Rows != nil && page.Rows.NumRows() < most {
+		return fault.New(fault.TooLarge, "The rows take more memory than there is for an answer in JSON. Set a smaller limit or a page-size, select fewer columns, or ask for a stream: Accept: %s or %s.",
+			rows.NDJSON, rows.ArrowStream)
+	}
 	if page.More && !asked {
 		return fault.New(fault.Invalid, "An answer in JSON has at most %d rows, and more match. Set a limit or a page-size, or ask for a stream: Accept: %s or %s.",
 			most, rows.NDJSON, rows.ArrowStream)

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
+	"github.com/sluice-data/sluice/internal/rows"
 	"github.com/sluice-data/sluice/internal/tableread"
 )
 
@@ -73,7 +74,12 @@ func (s *Service) sealToken(caller policy.Caller, table catalog.DataTable, t pag
 		plain = append(plain, bytes.Repeat([]byte{' '}, tokenStep-over)...)
 	}
 	sealed, err := s.Tokens.Seal(plain, tokenBelongsTo(caller, table))
-	return base64.RawURLEncoding.EncodeToString(sealed), err
+	text := base64.RawURLEncoding.EncodeToString(sealed)
+	if len(text) > longestToken {
+		return "", fault.New(fault.TooLarge, "Table %s has values in its identity columns that are too long for a page token. Ask for a stream without pages as %s or %s.",
+			table.Name, rows.NDJSON, rows.ArrowStream)
+	}
+	return text, err
 }
 
 func (s *Service) openToken(caller policy.Caller, table catalog.DataTable, text string) (*pageToken, error) {

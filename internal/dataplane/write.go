@@ -83,6 +83,7 @@ func (s *Service) Write(ctx context.Context, caller policy.Caller, ref string, i
 		return WriteResult{}, err
 	}
 	defer done()
+	body.ctx = ctx
 	table, err := s.Catalog.FindForData(ctx, caller, policy.WriteRows, ref)
 	if err != nil {
 		return WriteResult{}, err
@@ -168,8 +169,10 @@ func (s *Service) suggest(ctx context.Context, table catalog.DataTable, w *writi
 	}
 }
 
-// counted counts what is read of a body, and ends it where it is too large.
+// counted counts what is read of a body, and ends it where it is too large or takes too long: rows that trickle in would
+// hold memory and a turn for as long as their sender likes.
 type counted struct {
+	ctx   context.Context //nolint:containedctx // of the write, whose body is read through io.Reader
 	from  io.Reader
 	most  int64
 	bytes int64
@@ -177,6 +180,9 @@ type counted struct {
 
 // Read implements io.Reader.
 func (c *counted) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
 	n, err := c.from.Read(p)
 	if c.bytes += int64(n); c.bytes > c.most {
 		return n, fault.New(fault.TooLarge, "One write takes at most %d bytes. Split the rows over several writes.", c.most)

@@ -118,6 +118,7 @@ func TestContentThatMayNotLand(t *testing.T) {
 	l.make(made{name: "orders", version: 2})
 	_, err := l.write("orders", dataplane.WriteInput{}, order(1, "EU", "fine"), order(2, "EU", "mail ada@example.org about it"))
 	refused(t, err, fault.Unprocessable, "row 2")
+	require.Contains(t, fault.PublicMessage(err), "on-violation quarantine", "it says what to do")
 	require.NotContains(t, err.Error(), "ada@example.org")
 	require.Empty(t, l.objects("orders"))
 

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -112,7 +113,7 @@ func (s *Service) CommitChunks(ctx context.Context, w models.SplitWrite) error {
 	}
 	_, err = s.land(ctx, l)
 	if idempotency.IsUsed(err) {
-		return fault.Wrap(err, fault.AlreadyExists, "The Idempotency-Key of this write was used by another that landed.")
+		return fault.Wrap(err, fault.AlreadyExists, "The Idempotency-Key of this write was used by another that landed: send other rows under a new key.")
 	}
 	return err
 }
@@ -125,13 +126,7 @@ func (s *Service) splitLanding(ctx context.Context, w models.SplitWrite) (*landi
 		return nil, err
 	}
 	l := &landing{write: plan.Write, caller: plan.caller(), fit: plan.Fit}
-	l.open = func(ctx context.Context) error {
-		_, err := s.Files.ReadFile(ctx, w.Folder+"/"+closedFile)
-		if fault.Is(err, fault.NotFound) {
-			return nil
-		}
-		return fault.Wrap(err, fault.Invalid, "The write %s was given up: nothing landed. Send the rows again.", w.WriteID)
-	}
+	l.open = func(ctx context.Context) error { return files.stillOpen(ctx) }
 	l.cargo.manifests = []tableio.ManifestRef{plan.Front}
 	rows := plan.Front.Rows
 	for chunk := range w.Chunks {
@@ -154,6 +149,19 @@ func (s *Service) splitLanding(ctx context.Context, w models.SplitWrite) (*landi
 	blocks, err := files.audit(ctx, plan.Audit)
 	l.blocks = func(*rowSet) ([]models.RowAuditBlock, error) { return blocks, nil }
 	return l, err
+}
+
+// stillOpen refuses to go on with a write that was closed. The mark goes last when all is cleaned up, and the plan before it.
+func (d splitStore) stillOpen(ctx context.Context) error {
+	_, plan := d.s.Files.ReadFile(ctx, d.location(planFile))
+	_, closed := d.s.Files.ReadFile(ctx, d.location(closedFile))
+	switch {
+	case plan == nil && fault.Is(closed, fault.NotFound):
+		return nil
+	case closed == nil || fault.Is(plan, fault.NotFound):
+		return fault.Wrap(errChanged, fault.Conflict, "The write %s was given up: nothing landed. Send the rows again.", d.writeID)
+	}
+	return cmp.Or(plan, closed)
 }
 
 // audit reads the audit of rows.

@@ -50,7 +50,9 @@ func (r *refusals) err() error {
 	if r.invalid {
 		e.fault = fault.New(fault.Invalid, "%s cannot be written, and so nothing was: %s", counting(r.total), told(r.first))
 	} else {
-		e.fault = fault.New(fault.Unprocessable, "%s may not land in this table as it is classified, and so nothing did: %s", counting(r.total), told(r.first))
+		e.fault = fault.New(fault.Unprocessable, "%s may not land in this table as it is classified, and so nothing did: %s. "+
+			"Leave such values out, have the table or the column classified as what it holds, or send the write with on-violation quarantine, which puts these rows aside.",
+			counting(r.total), told(r.first))
 	}
 	return e
 }
@@ -65,7 +67,7 @@ func counting(n int64) string {
 // told gives the first error in words.
 func told(errs []rows.RowError) string {
 	if len(errs) == 0 {
-		return "see errors."
+		return "see errors"
 	}
 	return fmt.Sprintf("row %d: %s", errs[0].Row, inWords(errs[0]))
 }

@@ -10,7 +10,11 @@ import (
 
 // finish lands what was received.
 func (w *writing) finish(ctx context.Context) (WriteResult, error) {
+	packed := w.packAhead()
 	load, err := w.sink.finish(ctx)
+	if packed != nil {
+		<-packed.done // nothing outlives the memory that was set aside for it
+	}
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -25,7 +29,7 @@ func (w *writing) finish(ctx context.Context) (WriteResult, error) {
 	if w.log.rows == 0 && w.aside == nil {
 		return WriteResult{}, nil
 	}
-	l := w.landing(load)
+	l := w.landing(load, packed)
 	var write models.GovernedWrite
 	if load.split != nil {
 		write, err = w.s.landSplit(ctx, w, l)
@@ -36,8 +40,28 @@ func (w *writing) finish(ctx context.Context) (WriteResult, error) {
 	return resultOf(write), err
 }
 
-// landing is the write without what only its commit decides.
-func (w *writing) landing(load cargo) *landing {
+// packing is the audit of rows that is being packed. blocks are there when done is closed.
+type packing struct {
+	done   chan struct{}
+	blocks []models.RowAuditBlock
+}
+
+// packAhead begins to pack the audit of an append, which goes on beside the storing of its last rows. nil for an upsert,
+// whose audit says which rows were there.
+func (w *writing) packAhead() *packing {
+	if w.keys != nil {
+		return nil
+	}
+	p, tags := &packing{done: make(chan struct{})}, w.rules.TagNames()
+	go func() {
+		defer close(p.done)
+		p.blocks = w.log.blocks(loggedRows{}, tags)
+	}()
+	return p
+}
+
+// landing is the write without what only its commit decides. packed is the audit of an append.
+func (w *writing) landing(load cargo, packed *packing) *landing {
 	l := &landing{caller: w.caller, fit: fitOf(w.table), cargo: load, keys: w.keys, claim: w.claim}
 	l.write = models.GovernedWrite{
 		ID: w.id, CatalogID: w.table.Catalog.ID, TableID: w.table.Row.ID, TableUUID: w.table.Row.UUID, TableName: w.table.Ident.String(),
@@ -51,12 +75,11 @@ func (w *writing) landing(load cargo) *landing {
 	if w.aside != nil {
 		l.aside, l.write.Quarantined = w.aside.cargo(), w.aside.rows
 	}
-	var packed []models.RowAuditBlock // the same for each attempt, unless rows are replaced
 	l.blocks = func(updated *rowSet) ([]models.RowAuditBlock, error) {
-		if packed == nil || w.keys != nil {
-			packed = w.log.blocks(loggedRows{lost: load.lost, updated: updated}, tags)
+		if packed != nil {
+			return packed.blocks, nil
 		}
-		return packed, nil
+		return w.log.blocks(loggedRows{lost: load.lost, updated: updated}, tags), nil
 	}
 	return l
 }

@@ -18,6 +18,9 @@ const (
 	smallWrite = 16 << 20
 	// largeWrite is what any other takes at most, before the audit of its rows.
 	largeWrite = 96 << 20
+	// growFor is how long a write under way waits for what others hold. They may wait for it in their turn, and its client
+	// cannot send meanwhile: soon one gives up.
+	growFor = 2 * time.Second
 )
 
 // writeState is what the writes of a process share.
@@ -25,7 +28,8 @@ type writeState struct {
 	most    int64 // bytes of all writes together
 	locks   *tableLocks
 	lookFor time.Duration // for a write of which it is not known whether it landed
-	chunk   int           // size of a chunk of a split write, in bytes
+	growFor time.Duration
+	chunk   int // size of a chunk of a split write, in bytes
 
 	mu    sync.Mutex
 	free  int64
@@ -36,18 +40,18 @@ type writeState struct {
 func newWriteState(l Limits) *writeState {
 	most := max(l.Memory/2, smallWrite)
 	return &writeState{
-		most: most, free: most, freed: make(chan struct{}), locks: newTableLocks(), lookFor: lookFor, chunk: int(large(most) / 3),
+		most: most, free: most, freed: make(chan struct{}), locks: newTableLocks(), lookFor: lookFor, growFor: growFor, chunk: int(large(most) / 3),
 	}
 }
 
-// large is what a write takes that is not small, of what all writes may.
-func large(most int64) int64 { return min(int64(largeWrite), most/2) }
+// large is what a write takes that is not small, of what all writes may: two of them leave room to grow.
+func large(most int64) int64 { return min(int64(largeWrite), most/3) }
 
-// take takes memory if there is that much, and gives what to wait for if there is not.
-func (s *writeState) take(n int64) (ok bool, wait <-chan struct{}) {
+// take takes memory if there is that much, and gives what to wait for if there is not. Beside others it leaves spare.
+func (s *writeState) take(n, spare int64) (ok bool, wait <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.free < n {
+	if s.free < n || s.free < s.most && s.free-n < spare {
 		return false, s.freed
 	}
 	s.free -= n
@@ -76,14 +80,15 @@ type reservation struct {
 	base int64
 }
 
-// reserve waits until there is memory for one more write.
+// reserve waits until there is memory for one more write, and for those under way to grow: what waits has read next to
+// nothing, and what cannot grow was sent in vain.
 func (s *writeState) reserve(ctx context.Context, small bool) (*reservation, error) {
-	n := large(s.most)
+	n, spare := large(s.most), s.most/4
 	if small {
-		n = min(int64(smallWrite), s.most)
+		n, spare = min(int64(smallWrite), n), s.most/8
 	}
 	for {
-		ok, freed := s.take(n)
+		ok, freed := s.take(n, spare)
 		if ok {
 			return &reservation{from: s, held: n, base: n}, nil
 		}
@@ -95,16 +100,27 @@ func (s *writeState) reserve(ctx context.Context, small bool) (*reservation, err
 	}
 }
 
-// grow takes more; it does not wait, because others may wait for what this write holds.
-func (r *reservation) grow(n int64) error {
-	if ok, _ := r.from.take(n); !ok {
+// grow takes more. It does not wait long, because others may wait for what this write holds.
+func (r *reservation) grow(ctx context.Context, n int64) error {
+	timer := time.NewTimer(r.from.growFor)
+	defer timer.Stop()
+	for {
+		ok, freed := r.from.take(n, 0)
+		if ok {
+			r.held += n
+			return nil
+		}
 		if r.held+n > r.from.most {
 			return fault.New(fault.TooLarge, "The audit of so many rows does not fit into the memory of one write. Split the rows over several writes.")
 		}
-		return fault.New(fault.Unavailable, "Other writes take the memory that this one needs. Nothing was written: send it again later.")
+		select {
+		case <-freed:
+		case <-timer.C:
+			return fault.New(fault.Unavailable, "Other writes take the memory that this one needs. Nothing was written: send it again later.")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	r.held += n
-	return nil
 }
 
 // batch is how large a batch of rows may be.

@@ -13,6 +13,7 @@ import (
 
 func TestWritesWaitForMemory(t *testing.T) {
 	s := newWriteState(Limits{Memory: 64 << 20})
+	s.growFor = 20 * time.Millisecond
 	one, err := s.reserve(t.Context(), false)
 	require.NoError(t, err)
 	two, err := s.reserve(t.Context(), false)
@@ -21,7 +22,8 @@ func TestWritesWaitForMemory(t *testing.T) {
 	defer cancel()
 	_, err = s.reserve(ctx, true)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.True(t, fault.Is(one.grow(1), fault.Unavailable), "what others hold they give back")
+	require.True(t, fault.Is(one.grow(t.Context(), 20<<20), fault.Unavailable), "what others hold they give back")
+	require.True(t, fault.Is(one.grow(t.Context(), 64<<20), fault.TooLarge), "so much there never is")
 
 	waited := make(chan *reservation)
 	go func() {
@@ -34,11 +36,48 @@ func TestWritesWaitForMemory(t *testing.T) {
 	two.release()
 	two.release() // once is enough
 	three := <-waited
-	require.True(t, fault.Is(one.grow(64<<20), fault.TooLarge), "so much there never is")
 	three.release()
-	require.NoError(t, one.grow(16<<20))
+	require.NoError(t, one.grow(t.Context(), 20<<20))
 	one.release()
 	require.Equal(t, s.most, s.free)
+}
+
+// As many writes as are let in can keep the audit of some rows at least, without waiting for each other.
+func TestWritesThatAreLetInCanGrow(t *testing.T) {
+	for _, memory := range []int64{0, 64 << 20, 128 << 20, 512 << 20, 4 << 30} {
+		for _, small := range []bool{false, true} {
+			s := newWriteState(Limits{Memory: memory})
+			s.growFor = 0
+			var in []*reservation
+			for {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				one, err := s.reserve(ctx, small)
+				cancel()
+				if err != nil {
+					break
+				}
+				in = append(in, one)
+			}
+			require.GreaterOrEqual(t, len(in), 2)
+			for _, one := range in {
+				require.NoError(t, one.grow(t.Context(), s.most/int64(8*len(in))), "%d beside %d", memory, len(in))
+			}
+		}
+	}
+}
+
+// What one gives back another grows by.
+func TestGrowthWaitsAWhile(t *testing.T) {
+	s := newWriteState(Limits{Memory: 64 << 20})
+	one, err := s.reserve(t.Context(), false)
+	require.NoError(t, err)
+	two, err := s.reserve(t.Context(), false)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	require.ErrorIs(t, one.grow(ctx, 16<<20), context.Canceled)
+	time.AfterFunc(10*time.Millisecond, two.release)
+	require.NoError(t, one.grow(t.Context(), 16<<20))
 }
 
 // A write that is under way grows while others wait: it must not wait for them.
@@ -46,11 +85,11 @@ func TestGrowthGoesBeforeWaiting(t *testing.T) {
 	s := newWriteState(Limits{Memory: 64 << 20})
 	one, err := s.reserve(t.Context(), false)
 	require.NoError(t, err)
-	require.NoError(t, one.grow(1<<20))
+	require.NoError(t, one.grow(t.Context(), 1<<20))
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { _, _ = s.reserve(ctx, true) }()
+	go func() { _, _ = s.reserve(ctx, false) }()
 	time.Sleep(10 * time.Millisecond)
-	require.NoError(t, one.grow(1<<20))
+	require.NoError(t, one.grow(t.Context(), 1<<20))
 	cancel()
 }
 

@@ -50,7 +50,7 @@ type splitAside struct {
 	Manifest tableio.ManifestRef `json:"manifest"`
 }
 
-// The names of files in a write's folder.
+// The names of a write's files, after its id.
 const (
 	planFile   = "plan"
 	closedFile = "closed" // nobody may commit the write any more
@@ -67,6 +67,9 @@ type splitStore struct {
 	writeID string
 }
 
+// location is where a file is. Writes share a folder, so that none leaves an empty one behind.
+func (d splitStore) location(name string) string { return d.folder + "/" + d.writeID + "-" + name }
+
 func (d splitStore) associated(name string) []byte {
 	return []byte("split write " + d.writeID + " " + name)
 }
@@ -76,11 +79,11 @@ func (d splitStore) put(ctx context.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return d.s.Files.CreateFile(ctx, d.folder+"/"+name, sealed)
+	return d.s.Files.CreateFile(ctx, d.location(name), sealed)
 }
 
 func (d splitStore) get(ctx context.Context, name string) ([]byte, error) {
-	sealed, err := d.s.Files.ReadFile(ctx, d.folder+"/"+name)
+	sealed, err := d.s.Files.ReadFile(ctx, d.location(name))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func (d splitStore) get(ctx context.Context, name string) ([]byte, error) {
 
 func (d splitStore) remove(ctx context.Context, names ...string) error {
 	for _, name := range names {
-		if err := d.s.Files.DeleteFile(ctx, d.folder+"/"+name); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := d.s.Files.DeleteFile(ctx, d.location(name)); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -128,7 +131,7 @@ type splitWriter struct {
 }
 
 func newSplitWriter(w *writing) *splitWriter {
-	folder := strings.TrimRight(w.table.Document.Location(), "/") + "/data/" + splitFolder + "/" + w.id
+	folder := strings.TrimRight(w.table.Document.Location(), "/") + "/data/" + splitFolder
 	return &splitWriter{
 		w: w, files: splitStore{s: w.s, folder: folder, writeID: w.id}, buffer: &bytes.Buffer{}, size: w.s.writes.chunk,
 	}
@@ -191,6 +194,6 @@ func (d *splitWriter) abort(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
 	defer cancel()
 	if err := d.files.remove(ctx, d.made...); err != nil {
-		d.w.s.Log.WarnContext(ctx, "chunks of a write stay behind", "folder", d.files.folder, "error", err)
+		d.w.s.Log.WarnContext(ctx, "chunks of a write stay behind", "folder", d.files.folder, "write", d.w.id, "error", err)
 	}
 }

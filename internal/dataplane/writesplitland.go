@@ -111,7 +111,7 @@ func (s *Service) landHere(ctx context.Context, w models.SplitWrite) error {
 	}
 	cleaning := context.WithoutCancel(ctx)
 	if left := s.CleanChunks(cleaning, w); left != nil {
-		s.Log.WarnContext(cleaning, "files of a write stay behind", "folder", w.Folder, "error", left)
+		s.Log.WarnContext(cleaning, "files of a write stay behind", "folder", w.Folder, "write", w.WriteID, "error", left)
 	}
 	return err
 }

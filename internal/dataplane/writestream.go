@@ -163,7 +163,7 @@ func (w *writing) receive(ctx context.Context) error {
 
 // take passes a batch on: what can land to the sink, what cannot to the quarantine or into the refusal.
 func (w *writing) take(ctx context.Context, batch *rows.Batch) error {
-	if err := w.memory.grow(batch.Rows.NumRows() * loggedRow); err != nil {
+	if err := w.memory.grow(ctx, batch.Rows.NumRows()*loggedRow); err != nil {
 		return err
 	}
 	found := w.judge(batch)

@@ -32,7 +32,7 @@ type upsertSink struct {
 
 func newUpsertSink(w *writing) *upsertSink { return &upsertSink{w: w, spool: newSpool(w.schema)} }
 
-func (u *upsertSink) add(_ context.Context, batch arrow.RecordBatch, hashes [][16]byte) error {
+func (u *upsertSink) add(ctx context.Context, batch arrow.RecordBatch, hashes [][16]byte) error {
 	k := u.w.keys
 	if k.hasher != nil {
 		var err error
@@ -44,7 +44,7 @@ func (u *upsertSink) add(_ context.Context, batch arrow.RecordBatch, hashes [][1
 	if err != nil {
 		return err
 	}
-	if err := u.w.memory.grow(batch.NumRows()*keyedRow + sizeOf(keys)); err != nil {
+	if err := u.w.memory.grow(ctx, batch.NumRows()*keyedRow+sizeOf(keys)); err != nil {
 		keys.Release()
 		return err
 	}

@@ -123,6 +123,15 @@ func TestKeysAndIdentityMayDiffer(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	require.Equal(t, out.AuditID, found[0].Write.ID)
+
+	for identity, want := range map[string]string{
+		`{"region":"US","note":"c"}`: "a value for region alone: note is none of the columns that identify a row.", // it is a column
+		`{"region":5}`:               "a value for region: region ",
+		`{}`:                         "a value for region: region is missing, and may be null.",
+	} {
+		_, _, err := l.data.FindRow(t.Context(), l.owner(), "main.sales.orders", json.RawMessage(identity))
+		refused(t, err, fault.Invalid, want)
+	}
 }
 
 // What comes between is neither lost nor doubled.

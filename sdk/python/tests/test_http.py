@@ -21,6 +21,13 @@ def test_errors_have_a_kind_and_are_not_tried_again(server, client, status, kind
     assert len(server.requests) == 1
 
 
+def test_a_client_without_a_token_says_where_it_comes_from(server, monkeypatch):
+    monkeypatch.delenv("SLUICE_TOKEN", raising=False)
+    server.will(refusal(401, "NotAuthorizedException", "send the header Authorization"))
+    with pytest.raises(sluice.Unauthenticated, match="set SLUICE_TOKEN"):
+        sluice.Client(server.uri).profile("t")
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_what_passes_is_tried_again(server, client, status):
     server.will(Answer(status, b"<html>proxy</html>"), Answer(cut=0), told(rows=[]))

@@ -129,11 +129,15 @@ class Bar:
     made = []
 
     def __init__(self, **options):
-        self.options, self.count, self.closed = options, 0, False
+        self.options, self.n, self.closed = options, 0, False
+        self.total = options["total"]
         Bar.made.append(self)
 
     def update(self, n):
-        self.count += n
+        self.n += n
+
+    def refresh(self):
+        pass
 
     def close(self):
         self.closed = True
@@ -153,7 +157,13 @@ def test_a_bar_shows_how_far_a_read_is(server, client, bars):
     client.read("t", progress=True)
     client.read("t", limit=100, progress=True)
     client.read("t", where="id > 1", progress=True)
-    assert [(b.options["total"], b.count, b.closed) for b in bars] == [(5000, 5000, True), (100, 5000, True), (None, 5000, True)]
+    assert [(b.options["total"], b.n, b.closed) for b in bars] == [(5000, 5000, True), (100, 5000, True), (None, 5000, True)]
+
+
+def test_a_bar_ends_full(server, client, bars):
+    server.will(whole(**{"Sluice-Rows": "8000"}))  # deletes are not counted there
+    client.read("t", progress=True)
+    assert [(b.options["total"], b.total, b.n, b.closed) for b in bars] == [(8000, 5000, 5000, True)]
 
 
 def test_notebooks_get_a_bar_on_long_reads(server, client, bars, monkeypatch):

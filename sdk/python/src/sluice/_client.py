@@ -107,9 +107,10 @@ class Client:
         """Writes rows to a table in one commit: all of them or none.
 
         ``data`` is an Arrow table, record batches or a reader of them, a pandas or polars DataFrame, or dicts of a row
-        each. ``mode`` is ``append``, or ``upsert`` to replace the rows that have the same key. ``label`` says how
-        sensitive the rows are, where the caller knows. ``on_violation`` is what becomes of rows that are more sensitive
-        than the table: ``reject`` the write, or put them to ``quarantine``.
+        each. ``mode`` is ``append``, or ``upsert`` to replace the rows that have the same key: whole rows, of which a column
+        that is left out is NULL or its default. ``label`` says how sensitive the rows are, where the caller knows.
+        ``on_violation`` is what becomes of a write with rows that may not land: ``reject`` all of it, or put those rows
+        into ``quarantine``.
 
         The write can be repeated with its ``idempotency_key``, a UUID, and lands once; without one, each call makes its
         own. Raises Invalid with ``row_errors`` where rows are not of the table.

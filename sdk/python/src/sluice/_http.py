@@ -33,6 +33,8 @@ class Transport:
         self.uri = uri
         self.retries = retries
         self._timeout = (connect_timeout, timeout)
+        # The time to connect is also that of each part of a body, and a server may let a writer wait for memory.
+        self._sending = (timeout, timeout)
         self._token = token
         self._session = requests.Session()
         self._session.trust_env = True
@@ -67,13 +69,13 @@ class Transport:
                     json=json,
                     data=body() if body else None,
                     auth=self._authorize,
-                    timeout=self._timeout,
+                    timeout=self._timeout if body is None else self._sending,
                     stream=True,
                     allow_redirects=False,
                 )
             except NETWORK_ERRORS as e:
                 if isinstance(e, requests.exceptions.SSLError) or not tries.again():
-                    raise Unreachable(f"{self.uri} gave no answer: {e}") from e
+                    raise Unreachable(f"{self.uri} gave no answer. Is the server running, and is this its address (SLUICE_URI)? {e}") from e
                 continue
             if 200 <= answer.status_code < 300:
                 return answer
@@ -99,6 +101,8 @@ class Transport:
             body = answer.json() if content else None
         except ValueError:
             body = None
+        if answer.status_code == 401 and not self._token:
+            body = {"error": {"message": "There is no token: set SLUICE_TOKEN, or give one to sluice.Client.", "type": "NotAuthorizedException"}}
         return error_of(answer.status_code, body, text, answer.headers.get("X-Request-Id"))
 
 

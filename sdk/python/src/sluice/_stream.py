@@ -85,12 +85,20 @@ class Batches:
         try:
             if whole:
                 whole = self._source.read(1) == b""
+            if whole:
+                self._fill()
         except BROKEN as e:
             raise AnswerBroken(f"The answer broke off: {e}") from e
         finally:
             self.close()
         if not whole:
             raise AnswerBroken("The answer broke off: its Arrow stream has no end marker")
+
+    def _fill(self) -> None:
+        """Makes the bar end full: how many rows there are is known only now, because deletes are not counted before."""
+        if self._bar is not None and self._bar.total is not None and self._bar.total != self._bar.n:
+            self._bar.total = self._bar.n
+            self._bar.refresh()
 
     def close(self) -> None:
         """Ends the reading, also early. The server stops as soon as it notices."""
