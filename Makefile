@@ -21,7 +21,7 @@ test: ## every test that needs nothing but Go (PostgreSQL where its binaries are
 	$(GO) test $(PKGS)
 
 test-race: ## the race detector over our own concurrent packages
-	$(GO) test -race -short ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./internal/management/... ./internal/delegation/... ./internal/s3gateway/... ./internal/keyring/... ./internal/audit ./internal/events/... ./internal/webhooks/... ./api/...
+	$(GO) test -race -short ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./internal/management/... ./internal/delegation/... ./internal/s3gateway/... ./internal/keyring/... ./internal/audit ./internal/events/... ./internal/webhooks/... ./internal/tableread ./internal/tableio ./internal/dataplane ./api/...
 
 e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 	e2e/run.sh
@@ -46,6 +46,9 @@ e2e-faults: ## Flink jobs that go wrong and what is found of it: replays, stalle
 
 e2e-connect: ## Kafka and its Connect sink, whose worker is killed and started again
 	e2e/engines/run.sh connect
+
+e2e-engine-rows: ## governed rows and those of Spark, DuckDB and Flink, each read by the others
+	e2e/engines/run.sh rows
 
 e2e-duckdb: ## DuckDB
 	e2e/engines/run.sh duckdb
@@ -83,4 +86,4 @@ vulncheck: ## known vulnerabilities in what we call (asks the Go vulnerability d
 
 verify: lint workflowcheck replay test ## what CI runs, without the engines
 
-.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-faults e2e-connect e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos chaos-cluster fuzz vulncheck verify
+.PHONY: help build lint test test-race polaris e2e rck engines e2e-spark e2e-flink e2e-faults e2e-connect e2e-engine-rows e2e-duckdb e2e-pyiceberg workflowcheck replay record-histories bench chaos chaos-cluster fuzz vulncheck verify

@@ -197,3 +197,21 @@ func ruleOf(file string, table map[string][]string) string {
 	}
 	return best
 }
+
+func TestDataRoutesAreDocumented(t *testing.T) {
+	t.Parallel()
+	text := read(t, "api/data/handler.go")
+	paths := map[string]string{} // by the name of the constant
+	for _, m := range regexp.MustCompile(`(\w+Path) += ("/[^"]*")`).FindAllStringSubmatch(text, -1) {
+		paths[m[1]] = m[2]
+	}
+	var routes []string
+	for _, m := range regexp.MustCompile(`\.(GET|POST|PUT|DELETE|PATCH)\((\w+|"[^"]+"), `).FindAllStringSubmatch(text, -1) {
+		path := m[2]
+		if named, ok := paths[path]; ok {
+			path = named
+		}
+		routes = append(routes, m[1]+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(strings.Trim(path, `"`), "{$1}"))
+	}
+	assert.ElementsMatch(t, routes, firstCells(section(t, "docs/rows.md", "## Routes")))
+}

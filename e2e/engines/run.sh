@@ -10,6 +10,7 @@
 #   faults     Flink: what goes wrong with jobs and how it is found, and healthy jobs of which nothing is
 #   connect    Kafka Connect's sink, whose worker is killed and started again
 #   grants     Spark as a principal that may do little; with SOAK_SECONDS it goes on that long with access tokens of two minutes
+#   rows       governed queries and upserts against Spark, DuckDB and Flink: each reads what the others wrote, row by row
 #   refresh    writes of three minutes with keys of one minute, by Spark and PyIceberg
 #
 # The first run of an engine installs it; see install.sh. Needs Go besides. See ../lib.sh for settings. Exits non-zero when anything failed.
@@ -17,7 +18,7 @@ set -euo pipefail
 e2e=$(cd "$(dirname "$0")/.." && pwd)
 if [ $# -ne 1 ]; then
   failed=0
-  if [ $# -eq 0 ]; then set -- pyiceberg duckdb spark flink faults connect grants refresh; fi
+  if [ $# -eq 0 ]; then set -- pyiceberg duckdb spark flink faults connect grants rows refresh; fi
   for engine in "$@"; do "$0" "$engine" || failed=1; done
   exit "$failed"
 fi
@@ -31,6 +32,7 @@ case $engine in
   flink) needs="flink kafka" ;;
   faults) needs="flink" ;;
   connect) needs="connect kafka pyiceberg" ;;
+  rows) needs="spark duckdb flink" ;;
   refresh) needs="spark pyiceberg" ;;
   *) echo "unknown engine $engine" >&2; exit 2 ;;
 esac
@@ -93,6 +95,16 @@ connect() {
   start_broker
   python pyiceberg engines/connect/smoke.py
 }
+rows() {
+  local failed=0
+  local -x PYTHONPATH=$PYTHONPATH:$e2e/engines/spark:$e2e/engines/flink
+  python spark-4.1/venv engines/spark/rows.py || failed=1
+  python spark-4.1/venv engines/spark/changes.py || failed=1
+  if [ "$DELEGATION" != remote-signing ]; then python duckdb-1.5 engines/duckdb/rows.py || failed=1; fi # it cannot have requests signed
+  compile_flink
+  python spark-4.1/venv engines/flink/rows.py || failed=1
+  return "$failed"
+}
 refresh() {
   local failed=0
   python spark-4.1/venv engines/spark/long.py || failed=1
@@ -101,7 +113,7 @@ refresh() {
 }
 
 flags=(--access-token-lifetime 2m --writer-watch-interval 5s)
-case $engine in pyiceberg | duckdb) ;; *) flags+=(--credential-lifetime 1m) ;; esac # Java's clients renew their keys
+case $engine in pyiceberg | duckdb | rows) ;; *) flags+=(--credential-lifetime 1m) ;; esac # Java's clients renew their keys
 if [ "$engine" = faults ]; then flags+=(--writer-watch-interval 2s --stalled-writer-floor 5s --stalled-writer-factor 3 --sweep-interval 5s); fi
 echo "== $engine, $DELEGATION"
 serve "${flags[@]}"
@@ -112,7 +124,7 @@ if [ "${AUTH:-oauth}" = token ]; then
 fi
 failed=0
 "$engine" || failed=1
-if [ "$engine" != faults ]; then python3 -W ignore pyiceberg/check_findings.py || failed=1; fi
+case $engine in faults | rows) ;; *) python3 -W ignore pyiceberg/check_findings.py || failed=1 ;; esac # these look themselves
 stop || failed=1
 if [ "$failed" = 0 ]; then
   echo "PASS engines $engine $DELEGATION"
