@@ -7,6 +7,6 @@ type SplitWrite struct {
 	TableID   string
 	TableUUID string
 	TableName string // dotted, with the namespace
-	Folder    string // that has the chunks and what is to be done with them
+	Folder    string // that has the chunks and what is to be done with them, beside those of other writes
 	Chunks    int    // from 0 on
 }
