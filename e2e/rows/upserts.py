@@ -1,7 +1,7 @@
 """Governed upserts beside appends of PyIceberg from another process, while serve is killed: in the end the table holds what a
 model says, no acknowledged commit is lost, no key is there twice, and the audit of rows is of the rows that landed.
 
-    upserts.py [rounds]     the default is 40; kill -9 comes about every eighth round
+    upserts.py [rounds]     the default is 20; kill -9 comes about every eighth round
 """
 import multiprocessing
 import random
@@ -186,7 +186,7 @@ def audit(product, ref, writes):
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     product = Product()
     try:
         for version in (2, 3):
