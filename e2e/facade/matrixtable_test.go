@@ -226,7 +226,7 @@ func governanceOperations() []operation {
 		{name: "QUERY_ROWS profile", method: "GET", path: rows + "/profile", by: "DATA_READ", known: rowsOf, about: theTable, status: 500},
 		{name: "WRITE_ROWS", method: "POST", path: rows + "/write", body: `[]`, by: "DATA_WRITE", known: rowsOf, about: theTable, status: 200},
 		{name: "READ_ROW_AUDIT writes", method: "GET", path: rows + "/writes", by: admin + " AUDIT_READ", known: rowsOf, about: theTable, status: 200},
-		{name: "READ_ROW_AUDIT rows", method: "POST", path: rows + "/row-audit", body: `{"identity":{"id":"1"}}`, by: admin + " AUDIT_READ", known: rowsOf, about: theTable, status: 200},
+		{name: "READ_ROW_AUDIT rows", method: "POST", path: rows + "/row-audit", body: `{"identity":{"id":"1","email":null}}`, by: admin + " AUDIT_READ", known: rowsOf, about: theTable, status: 200},
 		{name: "LIST_DROPPED_TABLES", method: "GET", path: governed + "/dropped-tables?catalog=main", by: seesTable, about: theCatalog, status: 200, shows: `"main.db.gone"`},
 		{name: "UNDROP_TABLE", method: "POST", path: governed + "/dropped-tables/DROPPED/undrop", body: `{"name":"db.t"}`, by: movesTable, about: theTable, status: 409},
 		{name: "FORGET_DROPPED_TABLE", method: "POST", path: governed + "/dropped-tables/DROPPED/forget", by: dropsTable, about: theTable, status: 204, undo: (*matrix).redrop},
