@@ -45,6 +45,23 @@ func subjectOf(kind models.WriterKind, key, principal string) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s writer %s of %s", kind, key, principal)), " ")
 }
 
+// aboutRefused starts a finding about a writer whose commit to main was refused. summary is that of its snapshot.
+func aboutRefused(kind models.FindingKind, t models.Table, w models.Writer, summary map[string]string) models.Finding {
+	id := writers.Identify(t.ID, "main", w, summary)
+	f := aboutTable(kind, t)
+	f.Principal = w.Principal
+	f.Subject = subjectOf(id.Kind, id.Key, w.Principal)
+	f.Evidence.V = map[string]any{
+		"writer": f.Subject, "principal": w.Principal, "engine": w.Engine, "client": w.Client, "address": w.Address, "tokenId": w.TokenID,
+	}
+	for name, text := range map[string]string{"job": id.Job, "unit": id.Unit} {
+		if text != "" {
+			f.Evidence.V[name] = text
+		}
+	}
+	return f
+}
+
 // writerOf names the writer of a commit to people.
 func writerOf(c models.Commit) string {
 	id := writers.Identify(c.TableID, c.Ref, c.Writer.V, c.Summary.V)
