@@ -121,12 +121,11 @@ func (c *cli) findClient() (*apiClient, error) {
 	return &apiClient{session: s, base: base}, nil
 }
 
-// call sends body, if any, and decodes the answer into answer, if wanted. The
-// path's segments are escaped here.
-func (c *apiClient) call(ctx context.Context, method string, path []string, query url.Values, body, answer any) error {
+// request makes one with the caller's token. The path's segments are escaped here.
+func (c *apiClient) request(ctx context.Context, method string, path []string, query url.Values, body io.Reader) (*http.Request, error) {
 	token, err := c.bearer(ctx, c.base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target := c.base
 	for _, segment := range path {
@@ -135,15 +134,24 @@ func (c *apiClient) call(ctx context.Context, method string, path []string, quer
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	return req, nil
+}
+
+// call sends body, if any, and decodes the answer into answer, if wanted.
+func (c *apiClient) call(ctx context.Context, method string, path []string, query url.Values, body, answer any) error {
 	payload, err := encodeBody(body)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target, payload)
+	req, err := c.request(ctx, method, path, query, payload)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

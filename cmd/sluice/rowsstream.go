@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -198,23 +199,11 @@ func (c *cli) sendRows(ctx context.Context, path []string, query url.Values, bod
 		return nil, err
 	}
 	api = api.on(dataPath)
-	token, err := api.bearer(ctx, api.base)
+	req, err := api.request(ctx, http.MethodPost, path, query, body)
 	if err != nil {
 		return nil, err
 	}
-	target := api.base
-	for _, segment := range path {
-		target += "/" + url.PathEscape(segment)
-	}
-	if len(query) > 0 {
-		target += "?" + query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
-	if err != nil {
-		return nil, err
-	}
-	req.Header = header
-	req.Header.Set("Authorization", "Bearer "+token)
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "sluice-cli")
 	long := *api.http
 	long.Timeout = time.Hour
