@@ -45,25 +45,19 @@ func nearestLevel(cat models.Catalog, chain []models.Namespace) models.Classific
 // SetDefaultClassification changes the level that new tables of a catalog ("main") or a namespace ("main.sales.eu") get.
 // Tables that are there keep theirs. Setting what is set already writes nothing.
 func (s *Service) SetDefaultClassification(ctx context.Context, caller policy.Caller, ref string, level models.Classification) error {
-	if err := refuseGoverning(caller, "change governance"); err != nil {
-		return err
-	}
-	cat, levels, err := s.byDefaultRef(ctx, caller, policy.SetDefaultClassification, ref)
-	if err != nil {
-		return err
-	}
-	if len(levels) > 0 {
-		return s.setNamespaceLevel(ctx, caller, cat, levels, level)
-	}
-	if err := caller.Require(policy.SetDefaultClassification, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
-		return err
-	}
-	if cat.DefaultClassification == level {
-		return nil
-	}
-	event := s.event(caller, models.AuditDefaultLevelChanged, cat, map[string]any{"from": nullable(cat.DefaultClassification), "to": level})
-	cat.DefaultClassification, cat.UpdatedAt = level, s.now()
-	return s.store.UpdateCatalog(ctx, cat, event)
+	return s.setDefault(ctx, caller, ref, defaultChange{
+		op: policy.SetDefaultClassification, event: models.AuditDefaultLevelChanged, to: level,
+		catalog: func(cat *models.Catalog) (any, bool) {
+			from := cat.DefaultClassification
+			cat.DefaultClassification = level
+			return nullable(from), from != level
+		},
+		namespace: func(ns *models.Namespace) (any, bool) {
+			from := ns.DefaultClassification
+			ns.DefaultClassification = &level
+			return from, from == nil || *from != level
+		},
+	})
 }
 
 // nullable makes a level that is not set null, as that of a namespace is.
@@ -72,21 +66,4 @@ func nullable(level models.Classification) *models.Classification {
 		return nil
 	}
 	return &level
-}
-
-func (s *Service) setNamespaceLevel(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, level models.Classification) error {
-	chain, err := s.namespaceOfRef(ctx, caller, policy.SetDefaultClassification, cat, levels)
-	if err != nil {
-		return err
-	}
-	ns := chain[len(chain)-1]
-	if err := caller.Require(policy.SetDefaultClassification, policy.Object, namespacePath(cat, chain), "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
-		return err
-	}
-	if ns.DefaultClassification != nil && *ns.DefaultClassification == level {
-		return nil
-	}
-	event := s.namespaceEvent(caller, models.AuditDefaultLevelChanged, cat, ns.Key, map[string]any{"from": ns.DefaultClassification, "to": level})
-	ns.DefaultClassification, ns.UpdatedAt = &level, s.now()
-	return s.store.UpdateNamespace(ctx, ns, event)
 }

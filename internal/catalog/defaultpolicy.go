@@ -64,41 +64,67 @@ func (s *Service) namespaceOfRef(
 // SetDefaultWritePolicy changes the policy that new tables of a catalog ("main") or a namespace ("main.sales.eu") get.
 // Setting what is set already writes nothing.
 func (s *Service) SetDefaultWritePolicy(ctx context.Context, caller policy.Caller, ref string, p models.WritePolicy) error {
+	return s.setDefault(ctx, caller, ref, defaultChange{
+		op: policy.SetDefaultWritePolicy, event: models.AuditDefaultPolicyChanged, to: p,
+		catalog: func(cat *models.Catalog) (any, bool) {
+			from := cat.DefaultWritePolicy
+			cat.DefaultWritePolicy = p
+			return from, from != p
+		},
+		namespace: func(ns *models.Namespace) (any, bool) {
+			from := ns.DefaultWritePolicy
+			ns.DefaultWritePolicy = &p
+			return from, from == nil || *from != p
+		},
+	})
+}
+
+// defaultChange sets what new tables get. Its functions set it on a row, and give what was there (null: nothing of its own) and
+// whether that was something else.
+type defaultChange struct {
+	op        policy.Operation
+	event     models.AuditType
+	to        any
+	catalog   func(*models.Catalog) (from any, changes bool)
+	namespace func(*models.Namespace) (from any, changes bool)
+}
+
+// setDefault changes what new tables of a catalog or a namespace get. Where nothing changes, nothing is written.
+func (s *Service) setDefault(ctx context.Context, caller policy.Caller, ref string, change defaultChange) error {
 	if err := refuseGoverning(caller, "change governance"); err != nil {
 		return err
 	}
-	cat, levels, err := s.byDefaultRef(ctx, caller, policy.SetDefaultWritePolicy, ref)
+	cat, levels, err := s.byDefaultRef(ctx, caller, change.op, ref)
 	if err != nil {
 		return err
 	}
 	if len(levels) > 0 {
-		return s.setNamespaceDefault(ctx, caller, cat, levels, p)
+		return s.setNamespaceDefault(ctx, caller, cat, levels, change)
 	}
-	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
+	if err := caller.Require(change.op, policy.Object, policy.Path{CatalogID: cat.ID}, "catalog "+cat.Name); err != nil {
 		return err
 	}
-	if cat.DefaultWritePolicy == p {
+	from, changes := change.catalog(&cat)
+	if !changes {
 		return nil
 	}
-	event := s.event(caller, models.AuditDefaultPolicyChanged, cat, map[string]any{"from": cat.DefaultWritePolicy, "to": p})
-	cat.DefaultWritePolicy, cat.UpdatedAt = p, s.now()
-	return s.store.UpdateCatalog(ctx, cat, event)
+	cat.UpdatedAt = s.now()
+	return s.store.UpdateCatalog(ctx, cat, s.event(caller, change.event, cat, map[string]any{"from": from, "to": change.to}))
 }
 
-func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, p models.WritePolicy) error {
-	chain, err := s.namespaceOfRef(ctx, caller, policy.SetDefaultWritePolicy, cat, levels)
+func (s *Service) setNamespaceDefault(ctx context.Context, caller policy.Caller, cat models.Catalog, levels []string, change defaultChange) error {
+	chain, err := s.namespaceOfRef(ctx, caller, change.op, cat, levels)
 	if err != nil {
 		return err
 	}
 	ns := chain[len(chain)-1]
-	if err := caller.Require(policy.SetDefaultWritePolicy, policy.Object, namespacePath(cat, chain), "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
+	if err := caller.Require(change.op, policy.Object, namespacePath(cat, chain), "namespace "+cat.Name+"."+ns.Key.String()); err != nil {
 		return err
 	}
-	if ns.DefaultWritePolicy != nil && *ns.DefaultWritePolicy == p {
+	from, changes := change.namespace(&ns)
+	if !changes {
 		return nil
 	}
-	// From null: the namespace had none of its own.
-	event := s.namespaceEvent(caller, models.AuditDefaultPolicyChanged, cat, ns.Key, map[string]any{"from": ns.DefaultWritePolicy, "to": p})
-	ns.DefaultWritePolicy, ns.UpdatedAt = &p, s.now()
-	return s.store.UpdateNamespace(ctx, ns, event)
+	ns.UpdatedAt = s.now()
+	return s.store.UpdateNamespace(ctx, ns, s.namespaceEvent(caller, change.event, cat, ns.Key, map[string]any{"from": from, "to": change.to}))
 }
