@@ -21,7 +21,7 @@ test: ## every test that needs nothing but Go (PostgreSQL where its binaries are
 	$(GO) test $(PKGS)
 
 test-race: ## the race detector over our own concurrent packages
-	$(GO) test -race -short -timeout 30m ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./internal/management/... ./internal/delegation/... ./internal/s3gateway/... ./internal/keyring/... ./internal/audit ./internal/events/... ./internal/webhooks/... ./internal/tableread ./internal/tableio ./internal/dataplane ./api/...
+	$(GO) test -race -short -timeout 30m ./internal/catalog/... ./internal/access/... ./internal/dispatch/... ./internal/metadata/... ./internal/policy/... ./internal/objects/... ./internal/store/... ./internal/management/... ./internal/delegation/... ./internal/s3gateway/... ./internal/keyring/... ./internal/contend ./internal/audit ./internal/events/... ./internal/webhooks/... ./internal/tableread ./internal/tableio ./internal/dataplane ./api/...
 
 e2e: ## PyIceberg against a running Sluice; installs PyIceberg into e2e/.venv
 	e2e/run.sh

@@ -78,7 +78,7 @@ func (s *Service) commit(ctx context.Context, caller policy.Caller, cat models.C
 	if err := refuseReadOnly(caller, "commit"); err != nil {
 		return nil, err
 	}
-	unlock, err := s.locks.lock(ctx, lockKeys(cat, in))
+	unlock, err := s.locks.Lock(ctx, lockKeys(cat, in)...)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (s *Service) tryDropTable(ctx context.Context, caller policy.Caller, cat mo
 // is the answer. Every commit after it fails.
 func (s *Service) UnregisterTable(ctx context.Context, caller policy.Caller, cat models.Catalog, ident models.TableIdent) (TableView, error) {
 	// Commits of this process wait, so that the metadata that is read before is most often the last.
-	unlock, err := s.locks.lock(ctx, []string{lockKey(cat, ident)})
+	unlock, err := s.locks.Lock(ctx, lockKey(cat, ident))
 	if err != nil {
 		return TableView{}, err
 	}

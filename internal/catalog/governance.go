@@ -151,7 +151,7 @@ func (s *Service) changeGovernance(
 // to be stored. What governance says is stored as a whole, so changes follow one another in this process, and one that
 // loses to another process is made again.
 func (s *Service) regovern(ctx context.Context, of models.Table, change func(*models.Table) (*models.AuditEvent, error)) (changed bool, err error) {
-	unlock, err := s.locks.lock(ctx, []string{"governance\x00" + of.ID})
+	unlock, err := s.locks.Lock(ctx, "governance\x00"+of.ID)
 	if err != nil {
 		return false, err
 	}

@@ -159,7 +159,7 @@ func choose(records []models.DroppedTable, cat models.Catalog, uuid string) (*mo
 // grants, and the old one is dropped, so that it can be undropped under another name.
 func (s *Service) registerOver(ctx context.Context, caller policy.Caller, cat models.Catalog, in RegisterInput) (TableView, error) {
 	ident := models.TableIdent{Namespace: in.Namespace, Name: in.Name}
-	unlock, err := s.locks.lock(ctx, []string{lockKey(cat, ident)})
+	unlock, err := s.locks.Lock(ctx, lockKey(cat, ident))
 	if err != nil {
 		return TableView{}, err
 	}

@@ -2,9 +2,9 @@ package catalog
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
+	"github.com/sluice-data/sluice/internal/contend"
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
@@ -29,13 +29,5 @@ func retryLost(ctx context.Context, try func() error) error {
 
 // pause waits a jittered, doubling time before another attempt, or until the client is gone.
 func pause(ctx context.Context, attempt int) error {
-	limit := min(firstPause<<attempt, lastPause)
-	timer := time.NewTimer(rand.N(limit) + time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return contend.Pause(ctx, attempt, firstPause, lastPause)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/sluice-data/sluice/internal/contend"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/models"
@@ -52,7 +53,7 @@ type Service struct {
 	now        func() time.Time
 	stamps     models.Stamps
 	documents  *documents
-	locks      *keyedLocks
+	locks      *contend.Locks
 	presence   *presence
 	missing    func(location string)
 	cleaner    *cleaner
@@ -68,7 +69,7 @@ func New(d Deps) *Service {
 	s := &Service{
 		store: d.Store, reports: d.Reports, files: d.Files, locations: d.Locations, folders: d.Folders, inspector: d.Inspector,
 		reconciler: d.Reconciler, waker: d.Waker, keys: d.StorageKeys, log: d.Logger, now: d.Now,
-		stamps: models.Stamps{Prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: newKeyedLocks(),
+		stamps: models.Stamps{Prefix: d.ReservedPrefix}, documents: newDocuments(d.Files, d.CacheBytes), locks: contend.NewLocks(),
 		anyLocation: d.AnyLocation, formatVersions: d.FormatVersions,
 	}
 	if len(s.formatVersions) == 0 {

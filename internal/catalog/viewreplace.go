@@ -17,7 +17,7 @@ func (s *Service) ReplaceView(ctx context.Context, caller policy.Caller, cat mod
 	if err := refuseReadOnly(caller, "change a view"); err != nil {
 		return LoadedView{}, err
 	}
-	unlock, err := s.locks.lock(ctx, []string{lockKey(cat, in.View)})
+	unlock, err := s.locks.Lock(ctx, lockKey(cat, in.View))
 	if err != nil {
 		return LoadedView{}, err
 	}

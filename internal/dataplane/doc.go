@@ -5,7 +5,7 @@
 // package went through it: answers, pages, previews, profiles, and the numbers beside them. Two tables that differ only
 // in what the lens hides are answered alike.
 //
-// It may import models, internal/fault, internal/metadata, internal/policy, internal/catalog, internal/idempotency,
+// It may import models, internal/fault, internal/metadata, internal/policy, internal/catalog, internal/contend, internal/idempotency,
 // internal/expression, internal/columnar, internal/tableread, internal/tableio, internal/rows,
 // internal/masking, internal/classify and internal/rowaudit, besides arrow-go and the Prometheus client. No HTTP, SQL or
 // Temporal reaches it.

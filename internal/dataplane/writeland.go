@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluice-data/sluice/internal/contend"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -48,6 +49,13 @@ type asideCargo struct {
 	manifests   []tableio.ManifestRef
 }
 
+const (
+	// mostAttempts is how often a commit is made anew that lost to another, before the client is asked to try again.
+	mostAttempts = 40
+	firstPause   = 10 * time.Millisecond
+	lastPause    = time.Second
+)
+
 // land commits a write, anew as long as others are faster. The error is fault.UnknownState when the outcome is in doubt;
 // after any other nothing landed, and the data files are the caller's to remove.
 func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, error) {
@@ -55,7 +63,7 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 	if l.aside != nil {
 		locked = append(locked, l.aside.rowID)
 	}
-	unlock, err := s.writes.locks.lock(ctx, locked...)
+	unlock, err := s.writes.locks.Lock(ctx, locked...)
 	if err != nil {
 		return models.GovernedWrite{}, err
 	}
@@ -68,7 +76,7 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 		if attempt == mostAttempts {
 			return write, fault.Wrap(err, fault.Conflict, "The table is changed by others all the time. Nothing was written: send the rows again.")
 		}
-		if err := pause(ctx, attempt); err != nil {
+		if err := contend.Pause(ctx, attempt, firstPause, lastPause); err != nil {
 			return write, err
 		}
 	}

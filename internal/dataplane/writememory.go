@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-data/sluice/internal/contend"
 	"github.com/sluice-data/sluice/internal/fault"
 )
 
@@ -26,7 +27,7 @@ const (
 // writeState is what the writes of a process share.
 type writeState struct {
 	most    int64 // bytes of all writes together
-	locks   *tableLocks
+	locks   *contend.Locks
 	lookFor time.Duration // for a write of which it is not known whether it landed
 	growFor time.Duration
 	chunk   int // size of a chunk of a split write, in bytes
@@ -40,7 +41,7 @@ type writeState struct {
 func newWriteState(l Limits) *writeState {
 	most := max(l.Memory/2, smallWrite)
 	return &writeState{
-		most: most, free: most, freed: make(chan struct{}), locks: newTableLocks(), lookFor: lookFor, growFor: growFor, chunk: int(large(most) / 3),
+		most: most, free: most, freed: make(chan struct{}), locks: contend.NewLocks(), lookFor: lookFor, growFor: growFor, chunk: int(large(most) / 3),
 	}
 }
 

@@ -93,38 +93,6 @@ func TestGrowthGoesBeforeWaiting(t *testing.T) {
 	cancel()
 }
 
-func TestTablesAreLockedWithoutADeadlock(t *testing.T) {
-	l := newTableLocks()
-	done := make(chan struct{})
-	for _, ids := range [][]string{{"a", "b"}, {"b", "a"}, {"a", "a"}} {
-		go func() {
-			for range 200 {
-				unlock, err := l.lock(context.Background(), ids...)
-				if err == nil {
-					unlock()
-				}
-			}
-			done <- struct{}{}
-		}()
-	}
-	for range 3 {
-		select {
-		case <-done:
-		case <-time.After(20 * time.Second):
-			t.Fatal("it hangs")
-		}
-	}
-	require.Empty(t, l.taken)
-	unlock, err := l.lock(t.Context(), "a")
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	_, err = l.lock(ctx, "0", "a")
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	unlock()
-	require.Empty(t, l.taken, "what was taken before the wait is free again")
-}
-
 func TestSetsOfRows(t *testing.T) {
 	var set *rowSet
 	require.False(t, set.has(7))

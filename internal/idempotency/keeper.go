@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/sluice-data/sluice/internal/contend"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/models"
 )
@@ -42,7 +43,7 @@ type Keeper struct {
 	lifetime time.Duration
 	now      func() time.Time
 	log      *slog.Logger
-	running  *running
+	running  *contend.Locks // one request of a key at a time; between processes the store's key decides
 }
 
 // New makes a Keeper.
@@ -50,7 +51,7 @@ func New(d Deps) *Keeper {
 	if d.Logger == nil {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{store: d.Store, lifetime: d.Lifetime, now: d.Now, log: d.Logger, running: newRunning()}
+	return &Keeper{store: d.Store, lifetime: d.Lifetime, now: d.Now, log: d.Logger, running: contend.NewLocks()}
 }
 
 // Lifetime is how long a repeat is recognised.
@@ -64,7 +65,7 @@ func (k *Keeper) Adopt(c *Claim) { c.lifetime = k.lifetime }
 // fault.Unprocessable.
 func (k *Keeper) Begin(ctx context.Context, c *Claim) (kept *models.IdempotencyKey, end func(), err error) {
 	c.lifetime = k.lifetime
-	end, err = k.running.enter(ctx, c.PrincipalID+"\x00"+c.Key)
+	end, err = k.running.Lock(ctx, c.PrincipalID+"\x00"+c.Key)
 	if err != nil {
 		return nil, nil, err
 	}

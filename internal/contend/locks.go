@@ -1,4 +1,4 @@
-package catalog
+package contend
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// keyedLocks serialises commits to one table within this process, so that losers see the winner's state before they
-// write a metadata file for nothing. It is no safeguard: between processes the store's compare-and-swap decides.
-type keyedLocks struct {
+// Locks serialises what is done under one key within this process, so that losers see the winner's state before they work for
+// nothing. It is no safeguard: between processes the store's compare-and-swap decides.
+type Locks struct {
 	mu    sync.Mutex
 	locks map[string]*keyedLock
 }
@@ -18,10 +18,12 @@ type keyedLock struct {
 	users int
 }
 
-func newKeyedLocks() *keyedLocks { return &keyedLocks{locks: map[string]*keyedLock{}} }
+// NewLocks makes a set of locks. None is kept of a key that nobody holds or waits for.
+func NewLocks() *Locks { return &Locks{locks: map[string]*keyedLock{}} }
 
-// lock takes the locks of all keys, in an order that cannot deadlock, and gives the function that releases them.
-func (k *keyedLocks) lock(ctx context.Context, keys []string) (func(), error) {
+// Lock takes the locks of all keys, in an order that cannot deadlock, and gives the function that releases them. The error is
+// the context's: then none is held.
+func (k *Locks) Lock(ctx context.Context, keys ...string) (unlock func(), err error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	for i, key := range keys {
 		if err := k.lockOne(ctx, key); err != nil {
@@ -32,7 +34,7 @@ func (k *keyedLocks) lock(ctx context.Context, keys []string) (func(), error) {
 	return func() { k.unlock(keys) }, nil
 }
 
-func (k *keyedLocks) lockOne(ctx context.Context, key string) error {
+func (k *Locks) lockOne(ctx context.Context, key string) error {
 	k.mu.Lock()
 	l := k.locks[key]
 	if l == nil {
@@ -46,11 +48,11 @@ func (k *keyedLocks) lockOne(ctx context.Context, key string) error {
 		return nil
 	case <-ctx.Done():
 		k.forget(key, l)
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 
-func (k *keyedLocks) unlock(keys []string) {
+func (k *Locks) unlock(keys []string) {
 	for _, key := range keys {
 		k.mu.Lock()
 		l := k.locks[key]
@@ -60,7 +62,7 @@ func (k *keyedLocks) unlock(keys []string) {
 	}
 }
 
-func (k *keyedLocks) forget(key string, l *keyedLock) {
+func (k *Locks) forget(key string, l *keyedLock) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l.users--; l.users == 0 {
