@@ -29,6 +29,10 @@ type Table struct {
 	RecordedSnapshotID *int64 // the newest snapshot of main whose commit is reconciled
 	RowCount           *int64 // exact, as of RecordedSnapshotID
 
+	// ReservedBy is whose commits alone may change the pointer until ReservedUntil, "" for anybody's.
+	ReservedBy    string
+	ReservedUntil *time.Time
+
 	Version   int64 // raised by every change of the pointer: the compare-and-swap key
 	CreatedAt time.Time
 	UpdatedAt time.Time

@@ -78,8 +78,8 @@ def rows_of(keys, origin, value):
 
 def upsert(product, ref, batch):
     """Sends an upsert until it is answered; the key makes repeats harmless."""
-    key = str(uuid.uuid4())
-    for _ in range(200):
+    key, deadline = str(uuid.uuid4()), time.time() + 120
+    while time.time() < deadline:
         try:
             return product.rows().write(ref, batch, mode="upsert", idempotency_key=key)
         except (sluice.SluiceError, OSError) as e:
@@ -88,7 +88,7 @@ def upsert(product, ref, batch):
             if product.process.poll() is not None:
                 product.start()
             time.sleep(0.1)
-    raise AssertionError("an upsert was never answered")
+    raise AssertionError("an upsert was not answered within two minutes")
 
 
 def check(product, version, rounds, seed):

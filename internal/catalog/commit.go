@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sluice-data/sluice/internal/fault"
@@ -73,11 +74,24 @@ func (s *Service) CommitTransaction(ctx context.Context, caller policy.Caller, c
 	return err
 }
 
-// commit retries while swaps are lost to other processes and the requirements still hold against the new state.
+// commit waits for those who reserved a table, and then for those who commit to it in this process.
 func (s *Service) commit(ctx context.Context, caller policy.Caller, cat models.Catalog, in []CommitInput) ([]*plan, error) {
 	if err := refuseReadOnly(caller, "commit"); err != nil {
 		return nil, err
 	}
+	for turn := newTurn(); ; {
+		plans, err := s.commitInTurn(ctx, caller, cat, in)
+		if !errors.Is(err, errReserved) {
+			return plans, err
+		}
+		if in, err = turn.wait(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// commitInTurn retries while swaps are lost to other processes and the requirements still hold against the new state.
+func (s *Service) commitInTurn(ctx context.Context, caller policy.Caller, cat models.Catalog, in []CommitInput) ([]*plan, error) {
 	unlock, err := s.locks.Lock(ctx, lockKeys(cat, in)...)
 	if err != nil {
 		return nil, err
@@ -156,6 +170,9 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	if err := metadata.Check(base, in.Requirements); err != nil {
 		s.noteStaleIdentity(ctx, caller, p, in)
 		return nil, err
+	}
+	if s.reserved(row, in) {
+		return nil, errReserved
 	}
 	result, err := metadata.Apply(base, in.Updates, metadata.ApplyOptions{Now: s.now(), PreviousLocation: row.MetadataLocation})
 	if err != nil {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluice-data/sluice/internal/metadata"
 	"github.com/sluice-data/sluice/internal/policy"
@@ -54,6 +55,11 @@ type TableStore interface {
 	CreateTable(ctx context.Context, t models.Table, effects Effects) error
 	// SwapTables moves every pointer and makes every new table, or does nothing.
 	SwapTables(ctx context.Context, swaps []Swap) error
+	// ReserveTable keeps the table's pointer for the commits of a holder until then. It gives false, and changes nothing,
+	// while another holder has it, or where the table is gone. It does not raise the version.
+	ReserveTable(ctx context.Context, id, holder string, until time.Time) (bool, error)
+	// ReleaseTable ends the reservation of that holder, if there is one.
+	ReleaseTable(ctx context.Context, id, holder string) error
 	// RenameTable answers fault.Conflict when the table is not the one that the event names any more. So do DropTable,
 	// ReplaceTable, DropView and RenameView.
 	RenameTable(ctx context.Context, id, namespaceID, name string, event models.AuditEvent) error

@@ -55,6 +55,10 @@ type CommitInput struct {
 	Updates      []metadata.Update
 	// Write is the governed write that the commit lands, written in its transaction; nil for every other commit.
 	Write *models.GovernedWrite
+	// Holder is whose reservation of the table the commit may use: see Reserve.
+	Holder string
+
+	insists bool // it waited long enough for the reservations of others
 }
 
 // TableView is a table as loaded: its row, its document and where that is.

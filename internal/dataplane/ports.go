@@ -21,6 +21,9 @@ type Catalog interface {
 	// NoteGovernedRead records that the caller read the table through a governed query; it fails nobody.
 	NoteGovernedRead(ctx context.Context, caller policy.Caller, table catalog.DataTable)
 
+	// Reserve makes the commits of others to the table wait for the holder's, and tells whether they do.
+	Reserve(ctx context.Context, tableID, holder string) (bool, error)
+	Release(ctx context.Context, tableID, holder string)
 	CommitTable(ctx context.Context, caller policy.Caller, cat models.Catalog, in catalog.CommitInput) (catalog.TableView, error)
 	CommitTransaction(ctx context.Context, caller policy.Caller, cat models.Catalog, in []catalog.CommitInput) error
 	CreateTable(ctx context.Context, caller policy.Caller, cat models.Catalog, in catalog.CreateTableInput) (catalog.TableView, error)

@@ -46,6 +46,8 @@ type readLake struct {
 	data     *dataplane.Service
 	registry *prometheus.Registry
 
+	catalogDeps catalog.Deps // of core, and of other processes
+
 	mu  sync.Mutex
 	now time.Time
 }
@@ -82,10 +84,11 @@ func newReadLake(t testing.TB, change ...func(*dataplane.Deps)) *readLake {
 	l.files, err = objects.Open(ctx, objects.Config{Roots: []string{warehouse}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.files.Close() })
-	l.core = catalog.New(catalog.Deps{
+	l.catalogDeps = catalog.Deps{
 		Store: db, Reports: db, Files: l.files, Locations: objects.Rules{}, Inspector: reconcile.NewInspector(l.files, objects.WithinStrings),
 		Now: l.time, ReservedPrefix: "sluice.", CacheBytes: 64 << 20,
-	})
+	}
+	l.core = catalog.New(l.catalogDeps)
 	l.cat, err = db.CatalogByName(ctx, "main")
 	require.NoError(t, err)
 	l.io = tableio.New(l.core, l.files, l.time)

@@ -75,7 +75,7 @@ func (s *Service) replaced(ctx context.Context, table catalog.DataTable, l *land
 		return nil, updated, nil
 	}
 	found, err := s.Reader.Locate(ctx, tableread.Lookup{
-		Document: table.Document, SchemaID: table.Document.CurrentSchemaID(), Key: l.keys.ids, Keys: l.cargo.keys,
+		Document: table.Document, SchemaID: table.Document.CurrentSchemaID(), Key: l.keys.ids, Keys: l.cargo.keys, Seen: &l.seen,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -97,6 +97,7 @@ func (s *Service) commit(
 	inputs := make([]catalog.CommitInput, len(staged))
 	for i, one := range staged {
 		inputs[i] = one.Input
+		inputs[i].Holder = write.ID
 	}
 	inputs[0].Write = write
 	if claim != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/rows"
@@ -41,20 +42,55 @@ func TestAppendsBesideOthers(t *testing.T) {
 	l.make(made{name: "orders", version: 2})
 	between := 0
 	l.core.before = func() {
-		if between++; between <= 5 {
+		if between++; between <= 2 {
 			_, err := l.core.Service.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(100+between, "US", "theirs")))
 			require.NoError(t, err)
 		}
 	}
 	l.wrote("orders", dataplane.WriteInput{}, order(1, "EU", "mine"))
-	require.Len(t, l.content("orders"), 6)
+	require.Len(t, l.content("orders"), 3)
 	data := 0
 	for _, f := range l.objects("orders") {
 		if strings.HasSuffix(f, ".parquet") {
 			data++
 		}
 	}
-	require.Equal(t, 6, data, "the data file is written once")
+	require.Equal(t, 3, data, "the data file is written once")
+}
+
+// An engine that commits more often than a write can be made ready makes it wait no longer than for two of its commits.
+func TestAWriteBesideAnEngineThatIsAlwaysFaster(t *testing.T) {
+	l := newWriteLake(t)
+	l.make(made{name: "orders", version: 2, identifier: "1"})
+	l.wrote("orders", upsert, order(1, "EU", "a"))
+	engine := catalog.New(l.catalogDeps) // of another process
+	var commits sync.WaitGroup
+	begun := 0
+	l.core.before = func() {
+		begun++
+		landed := make(chan struct{})
+		commits.Go(func() {
+			defer close(landed)
+			in := l.appendOf("orders", order(100+begun, "US", "theirs"))
+			_, err := engine.CommitTable(t.Context(), l.owner(), l.cat, in)
+			if fault.Is(err, fault.Conflict) { // it waited, and refreshes as engines do
+				_, err = engine.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(100+begun, "US", "theirs")))
+			}
+			require.NoError(t, err)
+		})
+		select {
+		case <-landed:
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	l.wrote("orders", upsert, order(1, "EU", "mine"))
+	commits.Wait()
+	require.Equal(t, 3, begun, "how often it was tried")
+	require.Equal(t, []string{order(1, "EU", "mine"), order(101, "US", "theirs"), order(102, "US", "theirs"), order(103, "US", "theirs")}, l.content("orders"))
+
+	begun = 0
+	_, err := engine.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(200, "US", "theirs")))
+	require.NoError(t, err, "the table is free again")
 }
 
 // Rows that were checked for one schema do not land in another.

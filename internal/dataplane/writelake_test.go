@@ -132,10 +132,15 @@ func (l *writeLake) write(name string, in dataplane.WriteInput, lines ...string)
 }
 
 func (l *writeLake) writeIn(ctx context.Context, name string, in dataplane.WriteInput, lines ...string) (dataplane.WriteResult, error) {
+	return l.data.Write(ctx, l.writer(), "main.sales."+name, written(in, lines...))
+}
+
+// written is a write of rows, each JSON, if it has no body of its own.
+func written(in dataplane.WriteInput, lines ...string) dataplane.WriteInput {
 	if in.Body == nil {
 		in.Format, in.Body = rows.NDJSON, strings.NewReader(strings.Join(lines, "\n"))
 	}
-	return l.data.Write(ctx, l.writer(), "main.sales."+name, in)
+	return in
 }
 
 func (l *writeLake) wrote(name string, in dataplane.WriteInput, lines ...string) dataplane.WriteResult {

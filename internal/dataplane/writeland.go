@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-data/sluice/internal/idempotency"
 	"github.com/sluice-data/sluice/internal/policy"
 	"github.com/sluice-data/sluice/internal/tableio"
+	"github.com/sluice-data/sluice/internal/tableread"
 	"github.com/sluice-data/sluice/models"
 )
 
@@ -32,8 +33,9 @@ type landing struct {
 	caller policy.Caller        // who wrote
 	fit    fit
 	cargo  cargo
-	aside  *asideCargo // nil: nothing is quarantined
-	keys   *keyColumns // of an upsert
+	aside  *asideCargo    // nil: nothing is quarantined
+	keys   *keyColumns    // of an upsert
+	seen   tableread.Seen // the rows that were found with these keys, at earlier attempts
 	// blocks packs the audit of the rows that land; updated are those that replace others, by their places among them.
 	blocks func(updated *rowSet) ([]models.RowAuditBlock, error)
 	claim  *idempotency.Claim // that the commit settles; nil for none
@@ -52,6 +54,8 @@ type asideCargo struct {
 const (
 	// mostAttempts is how often a commit is made anew that lost to another, before the client is asked to try again.
 	mostAttempts = 40
+	// reserveAfter is how often it may lose before the others have to wait for it.
+	reserveAfter = 2
 	firstPause   = 10 * time.Millisecond
 	lastPause    = time.Second
 )
@@ -68,6 +72,12 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 		return models.GovernedWrite{}, err
 	}
 	defer unlock()
+	reserved := false
+	defer func() {
+		if reserved {
+			s.Catalog.Release(ctx, l.write.TableID, l.write.ID)
+		}
+	}()
 	for attempt := 0; ; attempt++ {
 		write, err := s.tryLand(ctx, l)
 		if !fault.Is(err, fault.Conflict) || lasting(err) {
@@ -75,6 +85,14 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 		}
 		if attempt == mostAttempts {
 			return write, fault.Wrap(err, fault.Conflict, "The table is changed by others all the time. Nothing was written: send the rows again.")
+		}
+		if attempt+1 >= reserveAfter {
+			if reserved, err = s.Catalog.Reserve(ctx, l.write.TableID, l.write.ID); err != nil {
+				return write, err
+			}
+		}
+		if reserved {
+			continue
 		}
 		if err := contend.Pause(ctx, attempt, firstPause, lastPause); err != nil {
 			return write, err

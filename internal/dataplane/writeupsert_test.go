@@ -141,17 +141,36 @@ func TestUpsertsBesideExternalAppends(t *testing.T) {
 	l.wrote("orders", upsert, order(1, "EU", "a"))
 	between := 0
 	l.core.before = func() {
-		if between++; between <= 3 {
+		if between++; between <= 2 {
 			_, err := l.core.Service.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(1, "US", "theirs"), order(10+between, "EU", "theirs")))
 			require.NoError(t, err)
 		}
 	}
 	out := l.wrote("orders", upsert, order(1, "EU", "mine"), order(2, "EU", "mine"))
-	require.Equal(t, 4, between, "it is tried until it succeeds")
-	require.EqualValues(t, 4, *out.Updated)
+	require.Equal(t, 3, between, "it is tried until it succeeds")
+	require.EqualValues(t, 3, *out.Updated)
 	require.Equal(t, []string{
-		order(1, "EU", "mine"), order(11, "EU", "theirs"), order(12, "EU", "theirs"), order(13, "EU", "theirs"), order(2, "EU", "mine"),
+		order(1, "EU", "mine"), order(11, "EU", "theirs"), order(12, "EU", "theirs"), order(2, "EU", "mine"),
 	}, l.content("orders"))
+}
+
+// Another upsert of the same keys lands in between: the rows that it removed are not removed once more, and its own are.
+func TestUpsertsOfTheSameKeysInTwoProcesses(t *testing.T) {
+	for version := 2; version <= 3; version++ {
+		l := newWriteLake(t)
+		l.make(made{name: "orders", version: version, identifier: "1"})
+		l.wrote("orders", upsert, order(1, "EU", "a"), order(2, "EU", "a"), order(3, "EU", "a"))
+		deps := l.another()
+		deps.Catalog = l.core.Service
+		other := dataplane.New(deps)
+		l.core.before = sync.OnceFunc(func() {
+			_, err := other.Write(t.Context(), l.writer(), "main.sales.orders", written(upsert, order(1, "EU", "theirs"), order(3, "EU", "theirs")))
+			require.NoError(t, err)
+		})
+		out := l.wrote("orders", upsert, order(1, "EU", "mine"), order(2, "EU", "mine"))
+		require.EqualValues(t, 2, *out.Updated)
+		require.Equal(t, []string{order(1, "EU", "mine"), order(2, "EU", "mine"), order(3, "EU", "theirs")}, l.content("orders"))
+	}
 }
 
 // appendOf is an engine's commit of rows.

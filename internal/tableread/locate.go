@@ -24,7 +24,7 @@ func (r *Reader) Locate(ctx context.Context, l Lookup) ([]Found, error) {
 		return nil, err
 	}
 	defer p.close()
-	w := &locating{plan: p, wanted: make(map[string]int64)}
+	w := &locating{plan: p, seen: l.Seen, wanted: make(map[string]int64)}
 	if err := w.keysOf(l); err != nil {
 		return nil, err
 	}
@@ -42,6 +42,7 @@ func (r *Reader) Locate(ctx context.Context, l Lookup) ([]Found, error) {
 // locating is a lookup that is going on.
 type locating struct {
 	plan   *plan
+	seen   *Seen
 	key    []columnPath
 	want   want
 	wanted map[string]int64 // keys, each with the number of the first row that has it
@@ -116,9 +117,27 @@ func (w *locating) run(ctx context.Context) ([]Found, error) {
 }
 
 func (w *locating) file(ctx context.Context, of *scan.DataFile) error {
+	found, ok := w.seen.of(of)
+	if !ok {
+		var err error
+		if found, err = w.search(ctx, of); err != nil {
+			return err
+		}
+		w.seen.add(found)
+	}
+	if len(found.Positions) > 0 {
+		w.mutex.Lock()
+		w.found = append(w.found, found)
+		w.mutex.Unlock()
+	}
+	return nil
+}
+
+// search reads the keys of a data file.
+func (w *locating) search(ctx context.Context, of *scan.DataFile) (Found, error) {
 	f, err := w.plan.open(ctx, of)
 	if err != nil {
-		return err
+		return Found{}, err
 	}
 	defer f.close()
 	var bindings []*binding
@@ -126,7 +145,7 @@ func (w *locating) file(ctx context.Context, of *scan.DataFile) error {
 		bindings, err = f.bindAll(w.want.columns)
 		return err
 	}); err != nil {
-		return err
+		return Found{}, err
 	}
 	found := Found{File: of, Deleted: f.removed}
 	for index := range f.footer.meta.RowGroups {
@@ -140,15 +159,13 @@ func (w *locating) file(ctx context.Context, of *scan.DataFile) error {
 			})
 		})
 		if err != nil {
-			return err
+			return Found{}, err
 		}
 	}
-	if len(found.Positions) > 0 {
-		w.mutex.Lock()
-		w.found = append(w.found, found)
-		w.mutex.Unlock()
+	if len(found.Positions) == 0 {
+		found.Deleted = nil
 	}
-	return nil
+	return found, nil
 }
 
 // matches appends the rows that have one of the keys.

@@ -84,6 +84,7 @@ type Lookup struct {
 	SchemaID   int
 	Key        []int               // field ids, in the order of the columns of Keys
 	Keys       []arrow.RecordBatch // without NULL, in the table's types
+	Seen       *Seen               // what earlier lookups of the same keys came to, which this one adds to; nil for none
 }
 
 // Found is a data file that has rows with the keys.

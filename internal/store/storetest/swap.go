@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,7 @@ func swapCases() map[string]func(*testing.T, *fixture) {
 		"new tables and swaps are one":                           swapsBesideCreates,
 		"a table is not moved to where another is":               movesApart,
 		"main back at a snapshot has its count back":             returnsToCount,
+		"a table is reserved by one, for a time":                 reservedByOne,
 		"a swap of a dropped table is not found": func(t *testing.T, f *fixture) {
 			row := f.table(t, "orders")
 			require.NoError(t, f.drop(t, row.ID))
@@ -237,4 +239,34 @@ func severalSwaps(t *testing.T, f *fixture) {
 	assert.Len(t, f.outbox(t), 3)
 	assert.Len(t, f.audit(t, models.AuditTableCommitted), 3)
 	require.NoError(t, f.s.SwapTables(t.Context(), nil))
+}
+
+func reservedByOne(t *testing.T, f *fixture) {
+	row, until := f.table(t, "orders"), time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
+	reserve := func(holder string, until time.Time) bool {
+		reserved, err := f.s.ReserveTable(t.Context(), row.ID, holder, until)
+		require.NoError(t, err)
+		return reserved
+	}
+	require.True(t, reserve("a", until.Add(-time.Minute)))
+	require.True(t, reserve("a", until), "the holder may renew it")
+	require.False(t, reserve("b", until))
+	got := f.load(t, row.ID)
+	assert.Equal(t, "a", got.ReservedBy)
+	assert.Equal(t, until, got.ReservedUntil.UTC())
+	assert.Equal(t, row.Version, got.Version, "a commit that was judged before is not outdated")
+
+	row = f.commit(t, row, 1, 1)
+	require.NoError(t, f.s.ReleaseTable(t.Context(), row.ID, "b"))
+	assert.Equal(t, "a", f.load(t, row.ID).ReservedBy, "neither a commit nor another ends it")
+	require.NoError(t, f.s.ReleaseTable(t.Context(), row.ID, "a"))
+	got = f.load(t, row.ID)
+	assert.Empty(t, got.ReservedBy)
+	assert.Nil(t, got.ReservedUntil)
+
+	require.True(t, reserve("b", time.Now().Add(-time.Minute)))
+	require.True(t, reserve("c", until), "one whose time is over is free")
+	row.ID = uuid.NewString()
+	require.False(t, reserve("a", until), "a table that is gone")
+	require.NoError(t, f.s.ReleaseTable(t.Context(), row.ID, "a"))
 }

@@ -1,0 +1,9 @@
+-- For whose commit the others wait, and until when.
+
+-- +goose Up
+ALTER TABLE tables ADD COLUMN reserved_by TEXT COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE tables ADD COLUMN reserved_until TIMESTAMPTZ;
+
+-- +goose Down
+ALTER TABLE tables DROP COLUMN reserved_until;
+ALTER TABLE tables DROP COLUMN reserved_by;
