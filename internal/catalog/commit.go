@@ -167,12 +167,8 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	if err != nil {
 		return nil, err
 	}
-	if err := metadata.Check(base, in.Requirements); err != nil {
-		s.noteStaleIdentity(ctx, caller, p, in)
+	if err := s.checkBase(ctx, caller, p, in); err != nil {
 		return nil, err
-	}
-	if s.reserved(row, in) {
-		return nil, errReserved
 	}
 	result, err := metadata.Apply(base, in.Updates, metadata.ApplyOptions{Now: s.now(), PreviousLocation: row.MetadataLocation})
 	if err != nil {
@@ -199,6 +195,18 @@ func (s *Service) planChange(ctx context.Context, caller policy.Caller, cat mode
 	s.describe(caller, p, kind, attempt.Change.Actions, result.Changes)
 	s.describeWrite(caller, p, in.Write)
 	return p, s.refuseDuplicates(ctx, caller, p, attempt)
+}
+
+// checkBase holds a commit to the table as it is, and to whose turn it is.
+func (s *Service) checkBase(ctx context.Context, caller policy.Caller, p *plan, in CommitInput) error {
+	if err := metadata.Check(p.base, in.Requirements); err != nil {
+		s.noteStaleIdentity(ctx, caller, p, in)
+		return err
+	}
+	if s.reserved(p.row, in) {
+		return errReserved
+	}
+	return nil
 }
 
 // planCreate judges the commit that ends a staged create.
