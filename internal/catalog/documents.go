@@ -1,12 +1,11 @@
 package catalog
 
 import (
-	"container/list"
 	"context"
-	"sync"
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/sluice-data/sluice/internal/cache"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 )
@@ -17,26 +16,17 @@ type documents struct {
 	files  Files
 	budget int64
 	loads  singleflight.Group
-
-	mu    sync.Mutex
-	bytes int64
-	order *list.List // of *cached, the most recently used first
-	byKey map[string]*list.Element
+	parsed *cache.Cache[string, document]
 }
 
 // document is what the cache holds: table and view metadata, under one budget.
 type document interface{ Size() int }
 
-type cached struct {
-	key string
-	doc document
-}
-
 // viewKey keeps the views' documents apart from the tables': a file is read as what the asker says it is.
 func viewKey(location string) string { return "view\x00" + location }
 
 func newDocuments(files Files, budget int64) *documents {
-	return &documents{files: files, budget: budget, order: list.New(), byKey: map[string]*list.Element{}}
+	return &documents{files: files, budget: budget, parsed: cache.New[string, document](budget)}
 }
 
 // get gives the document of a table's metadata file.
@@ -52,7 +42,7 @@ func (d *documents) getView(ctx context.Context, location string) (*metadata.Vie
 // load gives the document under a key, reading it from location if need be; concurrent readers share one read.
 func load[D document](ctx context.Context, d *documents, key, location string, parse func([]byte) (D, error)) (D, error) {
 	var none D
-	if doc, ok := d.lookUp(key); ok {
+	if doc, ok := d.parsed.Get(key); ok {
 		return doc.(D), nil
 	}
 	// The read outlives the first asker's context, or one impatient client would fail all who wait with it.
@@ -95,42 +85,13 @@ func damaged(err error, location string) error {
 	return fault.Wrap(err, fault.Internal, "The metadata file %s is damaged: %s", location, fault.PublicMessage(err))
 }
 
-func (d *documents) lookUp(key string) (document, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	e, ok := d.byKey[key]
-	if !ok {
-		return nil, false
-	}
-	d.order.MoveToFront(e)
-	return e.Value.(*cached).doc, true
-}
-
+// put keeps a document, even one that is larger than all of them may be: it is asked for again and again.
 func (d *documents) put(key string, doc document) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, ok := d.byKey[key]; ok {
-		return
-	}
-	d.byKey[key] = d.order.PushFront(&cached{key: key, doc: doc})
-	d.bytes += int64(doc.Size())
-	for d.bytes > d.budget && d.order.Len() > 1 {
-		oldest := d.order.Remove(d.order.Back()).(*cached)
-		delete(d.byKey, oldest.key)
-		d.bytes -= int64(oldest.doc.Size())
-	}
+	d.parsed.Put(key, doc, min(int64(doc.Size()), d.budget))
 }
 
 // forget drops the document of a key.
-func (d *documents) forget(key string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e, ok := d.byKey[key]; ok {
-		old := d.order.Remove(e).(*cached)
-		delete(d.byKey, key)
-		d.bytes -= int64(old.doc.Size())
-	}
-}
+func (d *documents) forget(key string) { d.parsed.Forget(key) }
 
 // Document gives the parsed metadata file at a location, through the cache. Reconciliation reads by it what the commit
 // has just put there.

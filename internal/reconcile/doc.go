@@ -13,7 +13,7 @@
 // warrants: they are unpacked through small windows, and what is held at a time is
 // bounded for each reader (see budget.go, exact.go and content.go).
 //
-// It may import models, internal/fault, internal/metadata, internal/policy,
+// It may import models, internal/fault, internal/cache, internal/metadata, internal/policy,
 // internal/objects (for files that are read in parts) and internal/catalog (for the
 // Inspection type), iceberg-go for reading manifests and deletion vectors, and
 // arrow-go for reading Parquet.

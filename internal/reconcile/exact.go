@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/apache/iceberg-go"
+
+	"github.com/sluice-data/sluice/internal/cache"
 )
 
 // The limits of an exact count.
@@ -49,7 +51,7 @@ type exactness struct {
 func newExactness(limits exactLimits) *exactness {
 	const listedBytes = 32 << 20
 	return &exactness{
-		limits: limits, hasher: newHasher(), listed: newListedCache(listedBytes), counted: newCountedCache(limits.memory),
+		limits: limits, hasher: newHasher(), listed: cache.New[string, listedManifest](listedBytes), counted: newCountedCache(limits.memory),
 		memory: semaphore.NewWeighted(inMemory),
 	}
 }

@@ -108,7 +108,7 @@ func (i *Inspector) inspect(ctx context.Context, in catalog.Inspection, facts po
 	}
 	facts.NotAppend, facts.Append = unknown, unknown == ""
 	if in.Snapshot.ManifestList != "" {
-		i.lists.put(in.Snapshot.ManifestList, now, size)
+		i.lists.Put(in.Snapshot.ManifestList, now, int64(size+len(in.Snapshot.ManifestList)))
 	}
 	return facts, nil
 }
@@ -144,7 +144,7 @@ func (i *Inspector) parentManifests(ctx context.Context, in catalog.Inspection) 
 	if in.Snapshot.ParentID == nil || *in.Snapshot.ParentID != in.Parent.ID {
 		return nil, fmt.Sprintf("it does not name snapshot %d as its parent", in.Parent.ID), nil
 	}
-	if cached, ok := i.lists.get(in.Parent.ManifestList); ok && in.Parent.ManifestList != "" {
+	if cached, ok := i.lists.Get(in.Parent.ManifestList); ok && in.Parent.ManifestList != "" {
 		return cached, "", nil
 	}
 	m, size, err := i.source.manifestsOf(ctx, *in.Parent)
@@ -152,7 +152,7 @@ func (i *Inspector) parentManifests(ctx context.Context, in catalog.Inspection) 
 		return nil, "the manifest list of its parent cannot be read", nil
 	}
 	if err == nil && in.Parent.ManifestList != "" {
-		i.lists.put(in.Parent.ManifestList, m, size)
+		i.lists.Put(in.Parent.ManifestList, m, int64(size+len(in.Parent.ManifestList)))
 	}
 	return m, "", err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/apache/iceberg-go"
+
+	"github.com/sluice-data/sluice/internal/cache"
 )
 
 // listedFile is a live file as a manifest lists it, with what decides which rows deletes remove. It is shared between
@@ -146,24 +148,33 @@ type lister struct {
 	held   int // bytes of what was given
 }
 
+// listedCache remembers the live files of manifests.
+type listedCache = cache.Cache[string, listedManifest]
+
+type listedManifest struct {
+	files  []*listedFile
+	weight int // bytes
+}
+
 // mostHeld bounds what one count holds of files, in bytes.
 const mostHeld = 512 << 20
 
 // files gives the live files of a manifest, with the metrics that are wanted.
 func (l *lister) files(ctx context.Context, m *manifest, want *wanted) ([]*listedFile, error) {
 	name := m.path + "\x00" + want.text()
-	files, weight, ok := l.cache.get(name)
+	found, ok := l.cache.Get(name)
 	if !ok {
 		var err error
-		if files, weight, err = l.read(ctx, m, want); err != nil {
+		if found.files, found.weight, err = l.read(ctx, m, want); err != nil {
 			return nil, err
 		}
-		l.cache.put(name, files, weight)
+		const fixed = 200
+		l.cache.Put(name, found, int64(found.weight+len(name)+fixed))
 	}
-	if l.held += weight; l.held > mostHeld {
+	if l.held += found.weight; l.held > mostHeld {
 		return nil, inexactError("the table has more files than can be held against its deletes")
 	}
-	return files, nil
+	return found.files, nil
 }
 
 func (l *lister) read(ctx context.Context, m *manifest, want *wanted) (files []*listedFile, weight int, err error) {

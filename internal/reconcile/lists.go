@@ -1,10 +1,9 @@
 package reconcile
 
 import (
-	"container/list"
 	"context"
-	"sync"
 
+	"github.com/sluice-data/sluice/internal/cache"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/metadata"
 )
@@ -52,54 +51,7 @@ func inlineManifests(snap metadata.Snapshot) []manifest {
 }
 
 // listCache keeps the manifest lists of recent snapshots, which are immutable once committed: the next commit's parent
-// is most often among them. It is bounded by the bytes it holds, least recently used first out.
-type listCache struct {
-	mu     sync.Mutex
-	budget int
-	used   int
-	order  *list.List // of *cachedList, newest first
-	byKey  map[string]*list.Element
-}
+// is most often among them.
+type listCache = cache.Cache[string, []manifest]
 
-type cachedList struct {
-	location  string
-	manifests []manifest
-	size      int
-}
-
-func newListCache(budget int) *listCache {
-	return &listCache{budget: budget, order: list.New(), byKey: make(map[string]*list.Element)}
-}
-
-func (c *listCache) get(location string) ([]manifest, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, ok := c.byKey[location]
-	if !ok {
-		return nil, false
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*cachedList).manifests, true
-}
-
-func (c *listCache) put(location string, manifests []manifest, size int) {
-	entry := &cachedList{location, manifests, size + len(location)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old, ok := c.byKey[location]; ok {
-		c.remove(old)
-	}
-	if entry.size > c.budget {
-		return
-	}
-	c.byKey[location] = c.order.PushFront(entry)
-	for c.used += entry.size; c.used > c.budget; {
-		c.remove(c.order.Back())
-	}
-}
-
-func (c *listCache) remove(e *list.Element) {
-	entry := c.order.Remove(e).(*cachedList)
-	delete(c.byKey, entry.location)
-	c.used -= entry.size
-}
+func newListCache(bytes int) *listCache { return cache.New[string, []manifest](int64(bytes)) }

@@ -59,7 +59,7 @@ func (i *Inspector) ownership(ctx context.Context, in catalog.Inspection, facts 
 // manifestsBefore gives what readers had. A list that cannot be read had nothing for them, and its repair must stay possible.
 func (i *Inspector) manifestsBefore(ctx context.Context, own *catalog.Ownership) ([]manifest, error) {
 	list := own.Before.ManifestList
-	if cached, ok := i.lists.get(list); ok && list != "" {
+	if cached, ok := i.lists.Get(list); ok && list != "" {
 		return cached, nil
 	}
 	before, size, err := i.source.manifestsOf(ctx, own.Before)
@@ -67,7 +67,7 @@ func (i *Inspector) manifestsBefore(ctx context.Context, own *catalog.Ownership)
 		return nil, nil
 	}
 	if err == nil && list != "" {
-		i.lists.put(list, before, size)
+		i.lists.Put(list, before, int64(size+len(list)))
 	}
 	return before, err
 }
