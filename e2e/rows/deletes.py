@@ -30,19 +30,20 @@ def with_ids(batch, ids):
 
 
 def delete_positions(table, rows):
-    """Deletes rows by a list of (path of the data file, position)."""
+    """Deletes rows by a list of (path of the data file, position). The bounds of the paths say which files it is for."""
     rows = sorted(rows)
     batch = pa.table({"file_path": pa.array([r[0] for r in rows], pa.string()), "pos": pa.array([r[1] for r in rows], pa.int64())})
-    commit(table, DataFileContent.POSITION_DELETES, with_ids(batch, [PATH_ID, POSITION_ID]), None)
+    bounds = {"lower_bounds": {PATH_ID: rows[0][0].encode()}, "upper_bounds": {PATH_ID: rows[-1][0].encode()}}
+    commit(table, DataFileContent.POSITION_DELETES, with_ids(batch, [PATH_ID, POSITION_ID]), **bounds)
 
 
 def delete_equal(table, batch):
     """Deletes the rows that are equal to a row of the batch in all of its columns."""
     ids = [table.schema().find_field(name).field_id for name in batch.schema.names]
-    commit(table, DataFileContent.EQUALITY_DELETES, with_ids(batch, ids), ids)
+    commit(table, DataFileContent.EQUALITY_DELETES, with_ids(batch, ids), equality_ids=ids)
 
 
-def commit(table, content, batch, equality_ids):
+def commit(table, content, batch, **about):
     table.refresh()
     head, snapshot_id = table.current_snapshot(), random.getrandbits(62)
     folder = table.location()
@@ -52,7 +53,7 @@ def commit(table, content, batch, equality_ids):
     size = len(table.io.new_input(path))
     data_file = DataFile.from_args(
         content=content, file_path=path, file_format=FileFormat.PARQUET, partition=Record(), record_count=len(batch), file_size_in_bytes=size,
-        equality_ids=equality_ids, _table_format_version=2)
+        _table_format_version=2, **about)
     data_file.spec_id = table.spec().spec_id
     manifest = f"{folder}/metadata/{uuid.uuid4()}-m0.avro"
     writer = DeleteManifest(table.spec(), table.schema(), table.io.new_output(manifest), snapshot_id, "deflate")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The governed data plane against DuckDB and PyIceberg: queries, masks, pages, upserts beside appends with kills, and the
-# Python SDK's own tests. Builds the program unless SLUICE_E2E_BINARY names one. Needs Go, Python 3.10 or newer with venv, and on
-# the first run the Python package index.
-#   run.sh [sdk] | [queries [FILES ROWS QUERIES]] | [upserts [ROUNDS]] | [bench [FILES ROWS]]      the first three, at the size of CI, without arguments
+# The governed data plane against DuckDB and PyIceberg: queries, masks and pages of tables with every kind of delete, upserts
+# beside appends with kills, and the Python SDK's own tests. Builds the program unless SLUICE_E2E_BINARY names one. Needs Go,
+# Python 3.10 or newer with venv, and on the first run the Python package index.
+#   run.sh [sdk] | [queries [FILES ROWS QUERIES [deletes|vectors|upgraded]]] | [upserts [ROUNDS]] | [bench [FILES ROWS]]      the first three, at the size of CI, without arguments
 set -euo pipefail
 cd "$(dirname "$0")"
 
