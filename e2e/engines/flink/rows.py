@@ -3,7 +3,6 @@ import subprocess
 
 from both import Both
 from governed import write
-from product import troubles
 from steps import Steps, expect
 from streams import Streams
 
@@ -67,5 +66,5 @@ for name, version, partitioned in (("v2_plain", 2, ""), ("v2_buckets", 2, "PARTI
     steps.run(f"{name}: Flink reads the same", lambda: counted_by_flink(name))
     steps.run(f"{name}: Flink may not replace these rows", lambda: kept(name))
     steps.run(f"{name}: reconciled", lambda: both.counted(name))
-steps.run("findings are of what was refused", lambda: expect({f["kind"] for f in troubles()}, {"ownership_violation"}))
+steps.run("findings are of what was refused", lambda: expect({f["kind"] for f in both.found()}, {"ownership_violation"}))
 steps.finish()

@@ -6,7 +6,7 @@ os.environ["TZ"] = "UTC"  # Spark gives Python local times
 time.tzset()
 
 from governed import comparable, counted, query, ref, same  # noqa: E402
-from product import call, namespace_uri  # noqa: E402
+from product import call, namespace_uri, troubles  # noqa: E402
 from session import session  # noqa: E402
 
 
@@ -26,6 +26,10 @@ class Both:
 
     def one(self, text):
         return self.sql(text)[0][0]
+
+    def found(self):
+        """The findings on these tables, but for small files, which they get indeed."""
+        return [f for f in troubles() if f["table"].startswith(self.namespace + ".") and f["kind"] != "small_files"]
 
     def equal(self, name, model=None, at=None):
         """What Spark reads is what a governed query answers, now or at a snapshot, and a model where there is one."""

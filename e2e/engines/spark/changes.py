@@ -1,7 +1,6 @@
 """The data plane reads and upserts what Spark wrote and changed, and Spark is kept from the rows that it upserted."""
 from both import Both
 from governed import query, write
-from product import findings
 from steps import Steps, expect
 
 steps = Steps("spark changes")
@@ -147,7 +146,7 @@ for name, how in TABLES.items():
     steps.run(f"{name}: governed upserts", lambda: upserted(name))
     steps.run(f"{name}: each snapshot again", lambda: both.history(name))
     steps.run(f"{name}: reconciled", lambda: both.counted(name))
-before = len(findings())
+before = both.found()
 for mode, version in (("merge", 2), ("copy", 2), ("merge", 3)):
     name = f"owned_{mode}_v{version}"
     steps.run(f"{name}: upserted", lambda: owned(name, mode, version), must=True)
@@ -158,5 +157,5 @@ for mode, version in (("merge", 2), ("copy", 2), ("merge", 3)):
     steps.run(f"{name}: compaction", lambda: maintained(name))
     steps.run(f"{name}: the rows are there", lambda: kept(name))
     steps.run(f"{name}: reconciled", lambda: both.counted(name))
-steps.run("findings are of what was refused", lambda: (expect(before, 0), expect({(f["kind"], f["open"]) for f in findings()}, {("ownership_violation", True)}))[1])
+steps.run("findings are of what was refused", lambda: (expect(before, []), expect({(f["kind"], f["open"]) for f in both.found()}, {("ownership_violation", True)}))[1])
 steps.finish()
