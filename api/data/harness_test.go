@@ -36,7 +36,7 @@ import (
 
 // site is the real router in front of the real data plane over a SQLite file and a folder, on a real port.
 type site struct {
-	t    *testing.T
+	t    testing.TB
 	url  string
 	core *catalog.Service
 	cat  models.Catalog
@@ -53,7 +53,7 @@ type change struct {
 	pace api.Pace
 }
 
-func newSite(t *testing.T, changes ...change) *site {
+func newSite(t testing.TB, changes ...change) *site {
 	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
 	db, err := store.Open(ctx, store.Config{URL: filepath.Join(dir, "sluice.db") + "?synchronous=normal"})

@@ -16,6 +16,8 @@ type column interface {
 	read(n int, wanted picks) error
 	// skip passes over n rows.
 	skip(n int64)
+	// room says how many rows are collected next, and about how many with those that follow before the next take.
+	room(next, coming int)
 	take() (arrow.Array, error)
 	bytes() int64
 }

@@ -107,6 +107,7 @@ func (r *groupReader) load(t *testedColumn, row int64, n int) (arrow.Array, erro
 		}
 	}
 	t.column.skip(row - t.at)
+	t.column.room(n, n)
 	if err := t.column.read(n, picks{all: true}); err != nil {
 		return nil, err
 	}

@@ -189,8 +189,8 @@ func (c *chunk) reader(values int64, s *spliced) (file.ColumnChunkReader, error)
 	all.RowGroups = append(all.RowGroups[:0:0], &group)
 	meta.SetSourceFileSize(firstPage + s.size())
 
-	properties := parquet.NewReaderProperties(nil)
-	properties.BufferedStreamEnabled, properties.BufferSize = true, firstWindow
+	properties := parquet.NewReaderProperties(c.group.memory)
+	properties.BufferedStreamEnabled, properties.BufferSize = true, headerBytes
 	properties.MaxCompressedPageSize, properties.MaxUncompressedPageSize = largestPage, largestPage
 	r, err := file.NewParquetReader(s, file.WithMetadata(&meta), file.WithReadProps(properties))
 	if err != nil {

@@ -33,6 +33,8 @@ func (c *constantColumn) read(n int, wanted picks) error {
 
 func (c *constantColumn) skip(int64) {}
 
+func (c *constantColumn) room(int, int) {}
+
 func (c *constantColumn) bytes() int64 { return int64(c.count) }
 
 func (c *constantColumn) take() (arrow.Array, error) {

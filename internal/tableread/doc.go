@@ -11,7 +11,7 @@
 // is bounded by its options. A file that makes no sense is an error that names it, never
 // a guess and never a panic.
 //
-// It may import internal/fault, internal/metadata, internal/objects, internal/columnar,
+// It may import internal/cache, internal/fault, internal/metadata, internal/objects, internal/columnar,
 // internal/expression and internal/scan, arrow-go for reading Parquet and iceberg-go for
 // deletion vectors.
 package tableread

@@ -159,7 +159,8 @@ func (g *rowGroup) stepRows(leaves []*node) (int, error) {
 
 // eachStep reads all rows of columns in a row group, some at a time.
 func (f *dataFile) eachStep(ctx context.Context, index int, bindings []*binding, visit func([]arrow.Array) error) error {
-	g := &rowGroup{from: f.from, footer: f.footer, index: index}
+	g := &rowGroup{from: f.from, footer: f.footer, index: index, memory: f.plan.reader.newWorkspace()}
+	defer g.memory.close()
 	leaves := leavesOf(bindings)
 	step, err := g.stepRows(leaves)
 	if err != nil {

@@ -1,10 +1,8 @@
 package tableread
 
 import (
-	"container/list"
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
@@ -32,7 +30,7 @@ func (f *footer) rows() int64 { return f.first[len(f.first)-1] }
 // footer gives a file's footer, which files keep for ever.
 func (r *Reader) footer(s *source) (*footer, error) {
 	key := footerKey{s.path, s.size}
-	if f := r.footers.get(key); f != nil {
+	if f, ok := r.footers.Get(key); ok {
 		return f, nil
 	}
 	var f *footer
@@ -49,7 +47,7 @@ func (r *Reader) footer(s *source) (*footer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.footers.put(key, f, size*footerFactor)
+	r.footers.Put(key, f, size*footerFactor)
 	return f, nil
 }
 
@@ -115,49 +113,4 @@ const mostRows = int64(1) << 40
 type footerKey struct {
 	path string
 	size int64
-}
-
-// footerCache keeps the footers that were used last, within a number of bytes.
-type footerCache struct {
-	mutex sync.Mutex
-	limit int64
-	bytes int64
-	order *list.List // of *footerEntry, the newest first
-	byKey map[footerKey]*list.Element
-}
-
-type footerEntry struct {
-	key    footerKey
-	footer *footer
-	bytes  int64
-}
-
-func newFooterCache(limit int64) *footerCache {
-	return &footerCache{limit: limit, order: list.New(), byKey: make(map[footerKey]*list.Element)}
-}
-
-func (c *footerCache) get(key footerKey) *footer {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	e := c.byKey[key]
-	if e == nil {
-		return nil
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(*footerEntry).footer
-}
-
-func (c *footerCache) put(key footerKey, f *footer, bytes int64) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if bytes > c.limit || c.byKey[key] != nil {
-		return
-	}
-	c.byKey[key] = c.order.PushFront(&footerEntry{key, f, bytes})
-	c.bytes += bytes
-	for c.bytes > c.limit {
-		last := c.order.Remove(c.order.Back()).(*footerEntry)
-		delete(c.byKey, last.key)
-		c.bytes -= last.bytes
-	}
 }

@@ -261,10 +261,10 @@ func (r *groupReader) collect(row int64, n int, wanted picks, some bool) error {
 		}
 	}
 	r.ahead = true
-	size := r.size()
+	size, coming := r.size(), r.coming(row, n, wanted.count(n))
 	for _, g := range r.given {
 		before := g.bytes()
-		if err := r.add(g, row, n, wanted); err != nil {
+		if err := r.add(g, row, n, wanted, coming); err != nil {
 			return err
 		}
 		if size += g.bytes() - before; size > largestColumn {
@@ -288,7 +288,21 @@ func (r *groupReader) collect(row int64, n int, wanted picks, some bool) error {
 	return nil
 }
 
-func (r *groupReader) add(g *givenColumn, row int64, n int, wanted picks) error {
+// coming is about how many rows the batch gets from here on, where so many of the next n are wanted.
+func (r *groupReader) coming(row int64, n, given int) int {
+	size := r.size()
+	if size == 0 {
+		return given // how large rows are is not known
+	}
+	rows := int64(given) * (r.group.numRows() - row) / int64(n)
+	rows = min(rows, int64(batchRows-r.count+r.steps), (batchBytes-size)*int64(r.count)/size)
+	if r.want.few > 0 {
+		rows = min(rows, int64(r.want.few-r.count))
+	}
+	return int(max(rows, int64(given)))
+}
+
+func (r *groupReader) add(g *givenColumn, row int64, n int, wanted picks, coming int) error {
 	if g.shared != nil {
 		all, err := r.load(g.shared, row, n)
 		if err != nil {
@@ -309,6 +323,7 @@ func (r *groupReader) add(g *givenColumn, row int64, n int, wanted picks) error 
 			return err
 		}
 	}
+	g.column.room(wanted.count(n), coming)
 	g.column.skip(row - g.at)
 	g.at = row + int64(n)
 	return g.column.read(n, wanted)

@@ -231,7 +231,11 @@ func (l *lake) vector(name, refers string, rows ...int64) entry {
 }
 
 func (l *lake) reader(o tableread.Options) *tableread.Reader {
-	return tableread.New(l.store, scan.New(l.store), o)
+	r := tableread.New(l.store, scan.New(l.store), o)
+	if _, timed := l.t.(*testing.B); !timed {
+		r.Spoil()
+	}
+	return r
 }
 
 func (l *lake) scan(columns ...string) tableread.Scan {

@@ -81,6 +81,8 @@ func (n *nowhere[P]) append(values []P, _ []bool) error {
 	return nil
 }
 
+func (n *nowhere[P]) room(int, int) {}
+
 func (n *nowhere[P]) bytes() int64 { return 0 }
 
 func (n *nowhere[P]) take() arrow.Array {

@@ -191,6 +191,9 @@ type nestedColumn struct {
 
 func (c *nestedColumn) skip(n int64) { c.pending += n }
 
+// room implements column. How many values the rows have is not known.
+func (c *nestedColumn) room(int, int) {}
+
 func (c *nestedColumn) bytes() int64 { return c.size }
 
 // read implements column.

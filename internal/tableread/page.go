@@ -154,6 +154,8 @@ func (p *plan) group(ctx context.Context, f *dataFile, index int, w *want, read 
 			return err
 		}
 		defer release()
+		r.group.memory = p.reader.newWorkspace()
+		defer r.group.memory.close()
 		p.groups.Add(1)
 		return read(r)
 	})

@@ -13,6 +13,7 @@ import (
 const (
 	mostPrefetched = 32 << 20  // bytes of column chunks that are read ahead: of larger ones parts are read when needed
 	mostGap        = 256 << 10 // bytes that are read for nothing, so that two chunks are one request
+	headerBytes    = 16 << 10  // that are read at once of a page's header, as the decoder does
 	firstWindow    = 64 << 10  // bytes, of a chunk that is read in parts; it grows while reads follow each other
 	largestWindow  = 2 << 20
 )
@@ -22,8 +23,9 @@ type rowGroup struct {
 	from   *source
 	footer *footer
 	index  int
-	ahead  []segment // that were read ahead
-	few    bool      // few of the rows are read
+	memory *workspace // of what is decoded; nil where only the footer is looked at
+	ahead  []segment  // that were read ahead
+	few    bool       // few of the rows are read
 }
 
 // segment is a part of a file that is in memory.
@@ -104,8 +106,8 @@ func (g *rowGroup) prefetch(leaves []*node) error {
 			end = max(end, ends[parts[next].start])
 			next++
 		}
-		raw, err := g.from.part(start, end-start)
-		if err != nil {
+		raw := g.memory.Allocate(int(end - start))
+		if err := g.from.fill(raw, start); err != nil {
 			return err
 		}
 		g.ahead = append(g.ahead, segment{start, raw})

@@ -1,6 +1,8 @@
 package tableread
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/bitutil"
@@ -14,6 +16,8 @@ type sink[P any] interface {
 	collected
 	// append adds a value for each row; valid is nil when none is NULL, and values of those that are mean nothing.
 	append(values []P, valid []bool) error
+	// room says how many rows are added next, and about how many with those that follow before the next take.
+	room(next, coming int)
 }
 
 // collected is what was collected since the last take.
@@ -29,6 +33,16 @@ type fixedSink[P any, T arrow.FixedWidthType] struct {
 	values  []T
 	valid   validity
 	guess   int
+}
+
+func (s *fixedSink[P, T]) room(next, coming int) { s.values = roomFor(s.values, next, coming) }
+
+// roomFor grows a slice that has no room for what is added next, and then for all that is coming.
+func roomFor[T any](s []T, next, coming int) []T {
+	if len(s)+next <= cap(s) {
+		return s
+	}
+	return slices.Grow(s, max(next, coming))
 }
 
 func (s *fixedSink[P, T]) append(values []P, valid []bool) error {
@@ -67,6 +81,8 @@ type boolSink struct {
 	count  int
 	valid  validity
 }
+
+func (s *boolSink) room(int, int) {}
 
 func (s *boolSink) append(values []bool, valid []bool) error {
 	need := int(bitutil.BytesForBits(int64(s.count + len(values))))
@@ -109,6 +125,14 @@ type bytesSink[P ~[]byte] struct {
 	valid   validity
 	guess   int
 	guessed int
+	coming  int // rows, as far as that is known
+}
+
+func (s *bytesSink[P]) room(next, coming int) {
+	if s.offsets != nil {
+		s.offsets = roomFor(s.offsets, next, coming)
+	}
+	s.coming = coming
 }
 
 func (s *bytesSink[P]) append(values []P, valid []bool) error {
@@ -126,10 +150,11 @@ func (s *bytesSink[P]) append(values []P, valid []bool) error {
 		return tooWide()
 	}
 	if size > cap(s.data) {
-		grown := make([]byte, len(s.data), max(size, min(2*cap(s.data), largestColumn)))
+		grown := make([]byte, len(s.data), s.larger(size, len(values)))
 		copy(grown, s.data)
 		s.data = grown
 	}
+	s.coming = max(s.coming-len(values), 0)
 	data, offsets := s.data, s.offsets
 	if valid == nil {
 		for _, v := range values {
@@ -147,6 +172,20 @@ func (s *bytesSink[P]) append(values []P, valid []bool) error {
 	s.data, s.offsets = data, offsets
 	s.valid.append(len(values), valid)
 	return nil
+}
+
+// larger gives how many bytes to make room for, where those so far and of the next rows are of that size: for about as
+// many in the rows to come, or twice as many as there were.
+func (s *bytesSink[P]) larger(size, next int) int {
+	if s.coming > next {
+		const spare = 32 // one in so many, since rows differ
+		rows := len(s.offsets) - 1
+		all := int64(size) * int64(rows+s.coming) / int64(rows+next)
+		if all = min(all+all/spare, batchBytes); all >= int64(size) {
+			return int(all)
+		}
+	}
+	return max(size, min(2*cap(s.data), largestColumn))
 }
 
 func (s *bytesSink[P]) bytes() int64 { return int64(len(s.data)) + 4*int64(len(s.offsets)) }
@@ -174,6 +213,8 @@ type widthSink[P ~[]byte] struct {
 	count int
 	valid validity
 }
+
+func (s *widthSink[P]) room(next, coming int) { s.data = roomFor(s.data, next*s.width, coming*s.width) }
 
 func (s *widthSink[P]) append(values []P, valid []bool) error {
 	if len(s.data)+len(values)*s.width > largestColumn {

@@ -103,10 +103,15 @@ func (s *source) part(off, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: beyond its end", errDecode)
 	}
 	out := make([]byte, size)
-	if n, err := s.ReadAt(out, off); int64(n) < size {
-		return nil, fmt.Errorf("%w: truncated: %w", errDecode, err)
+	return out, s.fill(out, off)
+}
+
+// fill reads as many bytes as there is room for.
+func (s *source) fill(out []byte, off int64) error {
+	if n, err := s.ReadAt(out, off); n < len(out) {
+		return fmt.Errorf("%w: truncated: %w", errDecode, err)
 	}
-	return out, nil
+	return nil
 }
 
 // decode runs a decoder over the file. It is the one place where decoders may fail, panicking or not.

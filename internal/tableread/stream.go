@@ -144,6 +144,8 @@ func newFlat[P any](from *chunk, into sink[P]) *flat[P] {
 
 func (f *flat[P]) skip(n int64) { f.target += n }
 
+func (f *flat[P]) room(next, coming int) { f.into.room(next, coming) }
+
 func (f *flat[P]) bytes() int64 { return f.into.bytes() }
 
 func (f *flat[P]) take() (arrow.Array, error) { return f.into.take(), nil }
