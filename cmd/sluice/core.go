@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/objects"
 	"github.com/sluice-data/sluice/internal/reconcile"
+	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/store"
 	"github.com/sluice-data/sluice/internal/telemetry"
 	"github.com/sluice-data/sluice/internal/webhooks"
@@ -25,6 +26,9 @@ import (
 // metadataCache is the budget of the cache of table metadata, in bytes.
 const metadataCache = 64 << 20
 
+// manifestCache is the budget of the cache of what plans of reads read in manifests, in bytes.
+const manifestCache = 64 << 20
+
 // base is what every server command has: settings, rows, files, and how to tell about itself.
 type base struct {
 	cfg      *config.Config
@@ -32,6 +36,7 @@ type base struct {
 	metrics  *prometheus.Registry
 	store    *store.Store
 	files    *objects.Router
+	scans    *scan.Planner
 	profiles *objects.Profiles
 	feed     *events.Feed
 	sender   *webhooks.Sender
@@ -41,7 +46,7 @@ type base struct {
 
 // openBase opens the database and what is in it about stores. It takes the warehouse over: closing the base closes it.
 func openBase(ctx context.Context, cfg *config.Config, log *slog.Logger, databaseURL string, w warehouse, r *keyring.Ring) (*base, error) {
-	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild()), roots: w.roots, files: w.files}
+	b := &base{cfg: cfg, log: log, metrics: telemetry.NewRegistry(telemetry.ReadBuild()), roots: w.roots, files: w.files, scans: scan.New(w.files, scan.WithCache(manifestCache))}
 	var err error
 	b.store, err = store.Open(ctx, store.Config{URL: databaseURL, MaxConns: cfg.Database.MaxConns, Logger: log})
 	if err != nil {

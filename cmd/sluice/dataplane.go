@@ -8,7 +8,6 @@ import (
 	"github.com/sluice-data/sluice/internal/config"
 	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/keyring"
-	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/tableio"
 	"github.com/sluice-data/sluice/internal/tableread"
 	"github.com/sluice-data/sluice/workflows"
@@ -43,7 +42,7 @@ func (b *base) newDataPlane(cat *catalog.Service, starter *workflows.Starter, r 
 		Timeout: d.Timeout, Concurrency: d.Concurrency, SplitAfter: int64(d.SplitAfter),
 	}
 	return dataplane.New(dataplane.Deps{
-		Catalog: cat, Reader: tableread.New(b.files, scan.New(b.files), tableread.Options{Memory: limits.Memory / readersPart}),
+		Catalog: cat, Reader: tableread.New(b.files, b.scans, tableread.Options{Memory: limits.Memory / readersPart}),
 		Store: b.store, Tokens: r.For(pageTokens), Secrets: r.For(dataKeys), Limits: limits, Metrics: b.metrics, Log: b.log, Now: time.Now,
 		WriteDeps: dataplane.WriteDeps{
 			IO: tableio.New(cat, b.files, time.Now), Files: b.files, Keys: b.newKeeper(), Split: starter, NoteSuggestions: cat.NoteSuggestions,

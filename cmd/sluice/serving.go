@@ -18,7 +18,6 @@ import (
 	"github.com/sluice-data/sluice/internal/dispatch"
 	"github.com/sluice-data/sluice/internal/keyring"
 	"github.com/sluice-data/sluice/internal/policy"
-	"github.com/sluice-data/sluice/internal/scan"
 	"github.com/sluice-data/sluice/internal/temporalx"
 	"github.com/sluice-data/sluice/models"
 	"github.com/sluice-data/sluice/workflows"
@@ -44,7 +43,7 @@ func (b *base) router(
 		Catalog: apicatalog.Deps{
 			Resolver: cat, Namespaces: cat, Tables: cat, Views: cat, Commits: cat,
 			OAuth:    who.oauth,
-			Readable: cat, Scans: scan.New(b.files), Metrics: cat, Storage: cat,
+			Readable: cat, Scans: b.scans, Metrics: cat, Storage: cat,
 		},
 		Governance: governance.Deps{
 			Tokens:   defaultLifetime{b.newTokens(), b.cfg.Tokens.Engine},

@@ -37,6 +37,13 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
+// Used is how many bytes the values take.
+func (c *Cache[K, V]) Used() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.used
+}
+
 // Put keeps a value that takes so many bytes, in the place of one of the same key. One that takes more than the whole
 // budget is not kept.
 func (c *Cache[K, V]) Put(key K, value V, bytes int64) {

@@ -24,7 +24,7 @@ func TestWhatWasUsedLastIsKept(t *testing.T) {
 	c.Put("a", 5, 6)
 	got, _ = c.Get("a")
 	require.Equal(t, 5, got, "the newer value counts, and its size")
-	require.EqualValues(t, 10, c.used)
+	require.EqualValues(t, 10, c.Used())
 
 	c.Put("whole", 6, 10)
 	_, ok = c.Get("a")
@@ -32,14 +32,14 @@ func TestWhatWasUsedLastIsKept(t *testing.T) {
 	c.Put("whole", 7, 11)
 	_, ok = c.Get("whole")
 	require.False(t, ok, "neither what is too large, nor what it was to replace")
-	require.Zero(t, c.used)
+	require.Zero(t, c.Used())
 
 	c.Put("d", 8, 1)
 	c.Forget("d")
 	c.Forget("d")
 	_, ok = c.Get("d")
 	require.False(t, ok)
-	require.Zero(t, c.used)
+	require.Zero(t, c.Used())
 }
 
 func TestTheBudgetHolds(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTheBudgetHolds(t *testing.T) {
 	for _, e := range c.byKey {
 		sum += e.Value.(*entry[int, int]).bytes
 	}
-	require.Equal(t, sum, c.used)
+	require.Equal(t, sum, c.Used())
 	require.LessOrEqual(t, c.used, int64(100))
 	require.Equal(t, len(c.byKey), c.order.Len())
 }

@@ -76,7 +76,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		}
 		w.commit("append", w.manifest(spec, w.id(), false, files...))
 	}
-	w.document, w.planner = w.doc(), scan.New(w.lake)
+	w.document, w.planner = w.doc(), scan.New(w.lake, scan.WithCache(256<<10))
 	w.table = table.New(table.Identifier{"db", "t"}, w.meta(), location+"/metadata/v.json",
 		func(context.Context) (iceio.IO, error) { return memory{w.lake}, nil }, nil)
 	return w

@@ -8,5 +8,5 @@
 // them. They carry nothing that a plan request could not ask for, and whoever brings one needs the right to read the
 // table all the same.
 //
-// It may import internal/fault, internal/metadata, internal/expression for filters, and iceberg-go for reading manifests.
+// It may import internal/cache, internal/fault, internal/metadata, internal/expression for filters, and iceberg-go for reading manifests.
 package scan

@@ -23,6 +23,15 @@ func (l *lake) listed(raw string) []*scan.DataFile {
 	doc := l.doc()
 	files, err := scan.New(l).Files(l.t.Context(), doc, nil, l.schema().ID, bind(l.t, doc, raw))
 	require.NoError(l.t, err)
+	if l.keeping == nil {
+		l.keeping = scan.New(l, scan.WithCache(1<<20))
+	}
+	for range 2 {
+		kept, err := l.keeping.Files(l.t.Context(), doc, nil, l.schema().ID, bind(l.t, doc, raw))
+		require.NoError(l.t, err)
+		require.Equal(l.t, filePaths(files), filePaths(kept), "of manifests that are read, and of those that were")
+		require.Equal(l.t, deletesOf(files), deletesOf(kept))
+	}
 	return files
 }
 

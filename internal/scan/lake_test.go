@@ -29,6 +29,7 @@ type lake struct {
 	snaps   []map[string]any
 	head    []iceberg.ManifestFile
 	next    int64 // row id
+	keeping *scan.Planner
 }
 
 const location = "s3://lake/db/t"

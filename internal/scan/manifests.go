@@ -85,6 +85,10 @@ const (
 
 // entriesOf reads a manifest's live entries and its partition spec's id.
 func (p *Planner) entriesOf(ctx context.Context, m manifest, d detail) ([]entry, int, error) {
+	key := readKeyOf(m, d)
+	if known, ok := p.read.Get(key); ok {
+		return known.entries, known.specID, nil
+	}
 	raw, err := p.fetch(ctx, "manifest", m.FilePath())
 	if err != nil {
 		return nil, 0, err
@@ -93,6 +97,8 @@ func (p *Planner) entriesOf(ctx context.Context, m manifest, d detail) ([]entry,
 	if err != nil {
 		return nil, 0, damaged(err, "manifest", m.FilePath())
 	}
+	read := readManifest{entries, specID}
+	p.read.Put(key, read, read.size())
 	return entries, specID, nil
 }
 

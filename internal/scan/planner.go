@@ -7,10 +7,11 @@ import (
 	"github.com/sluice-data/sluice/internal/metadata"
 )
 
-// Planner plans scans. It holds no state and is safe for concurrent use.
+// Planner plans scans. It holds nothing but what it read of manifests, and is safe for concurrent use.
 type Planner struct {
 	files  Files
 	limits limits
+	read   *manifestCache
 }
 
 // limits bound one answer.
@@ -30,9 +31,14 @@ func WithPages(tasks, manifests int) Option {
 	return func(p *Planner) { p.limits.tasks, p.limits.manifests = tasks, manifests }
 }
 
+// WithCache sets how many bytes of what manifests say are kept for other plans. The default is none.
+func WithCache(bytes int64) Option {
+	return func(p *Planner) { p.read = newManifestCache(bytes) }
+}
+
 // New makes a Planner.
 func New(files Files, options ...Option) *Planner {
-	p := &Planner{files: files, limits: limits{tasks: 2000, manifests: 128, readers: 8, tokens: 8}}
+	p := &Planner{files: files, read: newManifestCache(0), limits: limits{tasks: 2000, manifests: 128, readers: 8, tokens: 8}}
 	for _, option := range options {
 		option(p)
 	}
