@@ -74,8 +74,9 @@ bench: ## the benchmarks of bench/ (reads bench/README.md)
 chaos: ## 200 rounds of kill -9 under eight writers
 	$(GO) test ./e2e/chaos/ -run "TestChaos$$" -rounds 200 -timeout 120m -v
 
-chaos-cluster: ## 2,000 commits while PostgreSQL, Temporal, APIs and workers are killed
+chaos-cluster: ## 2,000 commits while PostgreSQL, Temporal, APIs and workers are killed, and governed writes under 150 kills
 	$(GO) test ./e2e/chaos/ -run TestClusterChaos -cluster-commits 2000 -timeout 60m -v
+	$(GO) test ./e2e/chaos/ -run TestClusterRows -row-strikes 150 -timeout 60m -v
 
 fuzz: ## each fuzz target for a minute
 	@for p in $$($(GO) list ./... ); do for f in $$($(GO) test $$p -list '^Fuzz' | grep ^Fuzz); do \

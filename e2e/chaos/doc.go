@@ -5,5 +5,7 @@
 // on purpose. The package imports e2e/product, e2e/temporald, internal/icebergtest and internal/store/pgtest: the product is
 // reached as outside programs reach it, and of its files and rows only the outbox is read.
 //
+// TestClusterRows does the same to governed writes: it replays them in order of their snapshots.
+//
 // TestHistories… need the same program: they look through everything that its Temporal keeps.
 package chaos

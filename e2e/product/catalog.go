@@ -32,9 +32,18 @@ func (c *Client) CreateNamespace(ctx context.Context, namespace string) error {
 
 // CreateTable makes an unpartitioned table with the columns id and name.
 func (c *Client) CreateTable(ctx context.Context, namespace, table string, properties map[string]string) (Loaded, error) {
+	return c.createTable(ctx, namespace, table, properties, []int{})
+}
+
+// CreateKeyedTable is CreateTable of a table whose rows id identifies.
+func (c *Client) CreateKeyedTable(ctx context.Context, namespace, table string, properties map[string]string) (Loaded, error) {
+	return c.createTable(ctx, namespace, table, properties, []int{1})
+}
+
+func (c *Client) createTable(ctx context.Context, namespace, table string, properties map[string]string, keys []int) (Loaded, error) {
 	body := map[string]any{
 		"name": table, "properties": properties,
-		"schema": map[string]any{"type": "struct", "schema-id": 0, "fields": []any{
+		"schema": map[string]any{"type": "struct", "schema-id": 0, "identifier-field-ids": keys, "fields": []any{
 			map[string]any{"id": 1, "name": "id", "type": "long", "required": true},
 			map[string]any{"id": 2, "name": "name", "type": "string", "required": false},
 		}},

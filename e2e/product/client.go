@@ -78,19 +78,23 @@ func (c *Client) DoHeader(ctx context.Context, method, address string, header ht
 	return resp.Header, json.Unmarshal(answer, out)
 }
 
-// list is a page of the governance API.
+// list is a page of the governance API, or of the audit of rows.
 type list[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next"`
 }
 
-// all reads every page.
+// all reads every page of a list of the governance API.
 func all[T any](ctx context.Context, c *Client, path string, query url.Values) ([]T, error) {
+	return pages[T](ctx, c, c.governanceURI+path, query)
+}
+
+func pages[T any](ctx context.Context, c *Client, address string, query url.Values) ([]T, error) {
 	var items []T
 	query.Set("limit", "1000")
 	for {
 		var page list[T]
-		if err := c.Do(ctx, http.MethodGet, c.governanceURI+path+"?"+query.Encode(), nil, &page); err != nil {
+		if err := c.Do(ctx, http.MethodGet, address+"?"+query.Encode(), nil, &page); err != nil {
 			return nil, err
 		}
 		items = append(items, page.Items...)

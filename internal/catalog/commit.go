@@ -79,7 +79,7 @@ func (s *Service) commit(ctx context.Context, caller policy.Caller, cat models.C
 	if err := refuseReadOnly(caller, "commit"); err != nil {
 		return nil, err
 	}
-	for turn := newTurn(); ; {
+	for turn := s.newTurn(); ; {
 		plans, err := s.commitInTurn(ctx, caller, cat, in)
 		if !errors.Is(err, errReserved) {
 			return plans, err

@@ -10,17 +10,20 @@ import (
 	"github.com/sluice-data/sluice/models"
 )
 
-// reservedFor is how long a table is kept for one holder, unless it asks again, and the longest that a commit waits for
-// holders. Engines wait longer than that for an answer.
-const reservedFor = 20 * time.Second
+const (
+	// reservedFor is how long a table is kept for one holder, unless it asks again.
+	reservedFor = 6 * time.Second
+	// waitsAtMost is how long a commit waits for holders. Engines wait longer than that for an answer.
+	waitsAtMost = 20 * time.Second
+)
 
 // errReserved says that a commit is to wait for its turn.
 var errReserved = errors.New("the table is reserved")
 
-// Reserve keeps a table for the commits that name the holder, in all processes, until it is released, or for twenty seconds.
-// Others wait meanwhile, unless they are stale already. It is for those who need longer for a commit than others leave
-// between theirs, and would lose to them without end; a holder that is killed is waited for no longer than that. It tells
-// whether the table is kept: not while another holder has it.
+// Reserve keeps a table for the commits that name the holder, in all processes, until it is released, or for six seconds: a
+// holder asks again before they are over, and one that is killed is waited for no longer. Others wait meanwhile, twenty seconds
+// at most, unless they are stale already. It is for those who need longer for a commit than others leave between theirs, and
+// would lose to them without end. It tells whether the table is kept: not while another holder has it.
 func (s *Service) Reserve(ctx context.Context, tableID, holder string) (bool, error) {
 	return s.store.ReserveTable(ctx, tableID, holder, s.now().Add(reservedFor))
 }
@@ -41,15 +44,16 @@ func (s *Service) reserved(row models.Table, in CommitInput) bool {
 
 // turn is the wait of one commit.
 type turn struct {
+	now   func() time.Time
 	until time.Time
 	waits int
 }
 
-func newTurn() *turn { return &turn{until: time.Now().Add(reservedFor)} }
+func (s *Service) newTurn() *turn { return &turn{now: s.now, until: s.now().Add(waitsAtMost)} }
 
 // wait waits a moment. From a time on the commit waits no more: one holder may come after the other.
 func (t *turn) wait(ctx context.Context, in []CommitInput) ([]CommitInput, error) {
-	if time.Now().After(t.until) {
+	if t.now().After(t.until) {
 		in = slices.Clone(in)
 		for i := range in {
 			in[i].insists = true

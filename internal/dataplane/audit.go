@@ -235,6 +235,8 @@ func (s *Service) landings(ctx context.Context, tableID string, columns []string
 			}
 		}
 		if len(blocks) < blocksAtOnce {
+			// Blocks are in the order in which writes were begun.
+			slices.SortStableFunc(found, func(a, b Landing) int { return a.Write.CommittedAt.Compare(b.Write.CommittedAt) })
 			return found, nil
 		}
 		last := blocks[len(blocks)-1]

@@ -48,14 +48,18 @@ type readLake struct {
 
 	catalogDeps catalog.Deps // of core, and of other processes
 
-	mu  sync.Mutex
-	now time.Time
+	mu   sync.Mutex
+	now  time.Time
+	runs time.Time // since when the clock runs; zero while it stands
 }
 
 func (l *readLake) time() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.now
+	if l.runs.IsZero() {
+		return l.now
+	}
+	return l.now.Add(time.Since(l.runs))
 }
 
 func (l *readLake) pass(d time.Duration) {
@@ -72,15 +76,21 @@ func generousLimits() dataplane.Limits {
 
 func newReadLake(t testing.TB, change ...func(*dataplane.Deps)) *readLake {
 	t.Helper()
+	return readLakeOn(t, filepath.Join(t.TempDir(), "sluice.db")+"?synchronous=normal", change...)
+}
+
+func readLakeOn(t testing.TB, url string, change ...func(*dataplane.Deps)) *readLake {
+	t.Helper()
 	ctx, dir := t.Context(), t.TempDir()
-	db, err := store.Open(ctx, store.Config{URL: filepath.Join(dir, "sluice.db") + "?synchronous=normal"})
+	l := &readLake{t: t, now: time.Now().UTC(), registry: prometheus.NewRegistry()}
+	db, err := store.Open(ctx, store.Config{URL: url, Now: l.time})
 	require.NoError(t, err)
+	l.db = db
 	t.Cleanup(func() { _ = db.Close() })
 	require.NoError(t, store.Migrate(ctx, db))
 	warehouse := "file://" + filepath.Join(dir, "warehouse")
 	boot, _ := access.NewBootstrap("main", []string{warehouse}, models.OpenFull, time.Now().UTC())
 	require.NoError(t, db.Bootstrap(ctx, boot))
-	l := &readLake{t: t, db: db, now: time.Now().UTC(), registry: prometheus.NewRegistry()}
 	l.files, err = objects.Open(ctx, objects.Config{Roots: []string{warehouse}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.files.Close() })

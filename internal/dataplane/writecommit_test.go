@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"context"
 	"io"
 	"strings"
 	"sync"
@@ -91,6 +92,94 @@ func TestAWriteBesideAnEngineThatIsAlwaysFaster(t *testing.T) {
 	begun = 0
 	_, err := engine.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(200, "US", "theirs")))
 	require.NoError(t, err, "the table is free again")
+}
+
+// The quarantine is kept for a write too: others may put nothing but refused rows there, and never touch the table.
+func TestAWriteWhoseQuarantineIsContended(t *testing.T) {
+	l := newWriteLake(t)
+	l.make(made{name: "orders", version: 2})
+	bad := `{"id":"x"}`
+	l.wrote("orders", aside1, bad)
+	other := l.process()
+	var writes sync.WaitGroup
+	begun := 0
+	l.core.before = func() {
+		begun++
+		landed := make(chan struct{})
+		writes.Go(func() {
+			defer close(landed)
+			_, err := other.write("orders", aside1, bad)
+			require.NoError(t, err)
+		})
+		select {
+		case <-landed:
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	l.wrote("orders", aside1, bad)
+	writes.Wait()
+	require.Equal(t, 3, begun, "how often it was tried")
+	require.Len(t, l.content("orders__quarantine"), 5)
+}
+
+// Whatever ends a write, its table is free again.
+func TestAWriteThatEndsKeepsNoTable(t *testing.T) {
+	l := newWriteLake(t)
+	l.make(made{name: "orders", version: 2})
+	ctx, leave := context.WithCancel(t.Context())
+	tried := 0
+	l.core.instead = func() error {
+		if tried++; tried == 3 {
+			require.NotEmpty(t, l.load("orders").Row.ReservedBy)
+			leave()
+		}
+		return fault.New(fault.Conflict, "Somebody was faster.")
+	}
+	_, err := l.writeIn(ctx, "orders", dataplane.WriteInput{}, order(1, "EU", "a"))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 3, tried)
+	require.Empty(t, l.load("orders").Row.ReservedBy)
+}
+
+// A table is kept for as long as an attempt takes, and for a killed process no longer than for some seconds.
+func TestAWriteThatTakesLongKeepsItsTable(t *testing.T) {
+	l := newWriteLake(t)
+	l.runs = time.Now()
+	l.make(made{name: "orders", version: 2})
+	tried := 0
+	l.core.instead = func() error {
+		if tried++; tried <= 2 {
+			return fault.New(fault.Conflict, "Somebody was faster.")
+		}
+		until := *l.load("orders").Row.ReservedUntil
+		require.Less(t, until.Sub(l.time()), 7*time.Second)
+		require.Eventually(t, func() bool { return l.load("orders").Row.ReservedUntil.After(until) }, 10*time.Second, 50*time.Millisecond)
+		return nil
+	}
+	l.wrote("orders", dataplane.WriteInput{}, order(1, "EU", "a"))
+	require.Empty(t, l.load("orders").Row.ReservedBy)
+}
+
+// A table that cannot be kept costs attempts: whether the write landed is not in doubt.
+func TestAWriteWhoseTableCannotBeKept(t *testing.T) {
+	l := newWriteLake(t)
+	l.make(made{name: "orders", version: 2})
+	tried := 0
+	l.core.instead = func() error {
+		if tried++; tried > 4 {
+			return nil
+		}
+		return fault.New(fault.Conflict, "Somebody was faster.")
+	}
+	l.core.reserve = func() error {
+		if tried == 2 {
+			return nil
+		}
+		return fault.New(fault.UnknownState, "The database went away.")
+	}
+	l.wrote("orders", dataplane.WriteInput{}, order(1, "EU", "a"))
+	require.Equal(t, 5, tried)
+	require.Empty(t, l.load("orders").Row.ReservedBy)
 }
 
 // Rows that were checked for one schema do not land in another.

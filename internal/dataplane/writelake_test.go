@@ -39,14 +39,26 @@ type racing struct {
 	mu     sync.Mutex
 	before func()
 	after  func(error) error
-	// instead fails every commit, of several tables too.
+	// instead fails commits, of several tables too.
 	instead func() error
+	reserve func() error // fails what would reserve a table
+}
+
+func (r *racing) Reserve(ctx context.Context, tableID, holder string) (bool, error) {
+	if r.reserve != nil {
+		if err := r.reserve(); err != nil {
+			return false, err
+		}
+	}
+	return r.Service.Reserve(ctx, tableID, holder)
 }
 
 func (r *racing) CommitTable(ctx context.Context, caller policy.Caller, cat models.Catalog, in catalog.CommitInput) (catalog.TableView, error) {
 	before, after := r.hooks()
 	if r.instead != nil {
-		return catalog.TableView{}, r.instead()
+		if err := r.instead(); err != nil {
+			return catalog.TableView{}, err
+		}
 	}
 	if before != nil {
 		before()
@@ -66,8 +78,13 @@ func (r *racing) hooks() (func(), func(error) error) {
 
 func newWriteLake(t testing.TB, change ...func(*dataplane.Deps)) *writeLake {
 	t.Helper()
+	return writeLakeOn(t, filepath.Join(t.TempDir(), "sluice.db")+"?synchronous=normal", change...)
+}
+
+func writeLakeOn(t testing.TB, url string, change ...func(*dataplane.Deps)) *writeLake {
+	t.Helper()
 	l := &writeLake{}
-	l.readLake = newReadLake(t, func(d *dataplane.Deps) {
+	l.readLake = readLakeOn(t, url, func(d *dataplane.Deps) {
 		l.core = &racing{Service: d.Catalog.(*catalog.Service)}
 		d.Catalog = l.core
 	}, func(d *dataplane.Deps) {
@@ -200,16 +217,11 @@ func (l *writeLake) records(writeID string) []rowaudit.Record {
 // hashes gives the identity hashes of the rows that a table has, sorted.
 func (l *writeLake) hashes(name string, columns ...string) [][16]byte {
 	l.t.Helper()
-	row, err := l.db.DataKey(l.t.Context(), "identity", nil)
-	require.NoError(l.t, err)
-	key, err := l.deps.Secrets.Open(row.Sealed, []byte("data key identity"))
-	require.NoError(l.t, err)
 	doc := l.load(name).Document
 	scan := tableread.Scan{Document: doc, SchemaID: doc.CurrentSchemaID()}
 	schema, err := l.deps.Reader.Schema(scan)
 	require.NoError(l.t, err)
-	hasher, err := rowaudit.NewHasher(key, columns, schema)
-	require.NoError(l.t, err)
+	hasher := l.hasher(schema, columns...)
 	var out [][16]byte
 	_, err = l.deps.Reader.Scan(l.t.Context(), scan, func(b arrow.RecordBatch) error {
 		hashes, err := hasher.Hash(b)
@@ -219,6 +231,17 @@ func (l *writeLake) hashes(name string, columns ...string) [][16]byte {
 	require.NoError(l.t, err)
 	sortHashes(out)
 	return out
+}
+
+func (l *writeLake) hasher(schema *arrow.Schema, columns ...string) *rowaudit.Hasher {
+	l.t.Helper()
+	row, err := l.db.DataKey(l.t.Context(), "identity", nil)
+	require.NoError(l.t, err)
+	key, err := l.deps.Secrets.Open(row.Sealed, []byte("data key identity"))
+	require.NoError(l.t, err)
+	hasher, err := rowaudit.NewHasher(key, columns, schema)
+	require.NoError(l.t, err)
+	return hasher
 }
 
 func hashesOf(records []rowaudit.Record) [][16]byte {

@@ -63,21 +63,14 @@ const (
 // land commits a write, anew as long as others are faster. The error is fault.UnknownState when the outcome is in doubt;
 // after any other nothing landed, and the data files are the caller's to remove.
 func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, error) {
-	locked := []string{l.write.TableID}
-	if l.aside != nil {
-		locked = append(locked, l.aside.rowID)
-	}
-	unlock, err := s.writes.locks.Lock(ctx, locked...)
+	tables := l.tables()
+	unlock, err := s.writes.locks.Lock(ctx, tables...)
 	if err != nil {
 		return models.GovernedWrite{}, err
 	}
 	defer unlock()
-	reserved := false
-	defer func() {
-		if reserved {
-			s.Catalog.Release(ctx, l.write.TableID, l.write.ID)
-		}
-	}()
+	keep := &keeping{s: s, holder: l.write.ID, tables: tables}
+	defer keep.end(ctx)
 	for attempt := 0; ; attempt++ {
 		write, err := s.tryLand(ctx, l)
 		if !fault.Is(err, fault.Conflict) || lasting(err) {
@@ -86,12 +79,7 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 		if attempt == mostAttempts {
 			return write, fault.Wrap(err, fault.Conflict, "The table is changed by others all the time. Nothing was written: send the rows again.")
 		}
-		if attempt+1 >= reserveAfter {
-			if reserved, err = s.Catalog.Reserve(ctx, l.write.TableID, l.write.ID); err != nil {
-				return write, err
-			}
-		}
-		if reserved {
+		if attempt+1 >= reserveAfter && keep.ask(ctx) {
 			continue
 		}
 		if err := contend.Pause(ctx, attempt, firstPause, lastPause); err != nil {
@@ -104,13 +92,13 @@ func (s *Service) land(ctx context.Context, l *landing) (models.GovernedWrite, e
 func (s *Service) tryLand(ctx context.Context, l *landing) (models.GovernedWrite, error) {
 	platform := platformFor(l.caller, l.write.CatalogID)
 	write := l.write
-	write.CommittedAt = s.Now().UTC()
 	var staged staging
 	cat, err := s.stage(ctx, platform, l, &write, &staged)
 	if err == nil && l.open != nil {
 		err = l.open(ctx)
 	}
 	if err == nil {
+		write.CommittedAt = s.Now().UTC() // after those whose snapshots it goes on from
 		err = s.commit(ctx, platform, cat, l.claim, &write, staged)
 	}
 	if err == nil {

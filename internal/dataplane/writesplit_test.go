@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -245,4 +247,32 @@ func TestAWriteThatWasGivenUpDoesNotLandLater(t *testing.T) {
 	refused(t, err, fault.Conflict, "given up")
 	require.Len(t, l.content("orders"), 1)
 	require.Empty(t, l.chunks("orders"))
+}
+
+// A split write has its tables kept for it as others have, for both of the workers that are at it.
+func TestASplitWriteBesideAnEngineThatIsAlwaysFaster(t *testing.T) {
+	l, _ := newSplitLake(t)
+	l.make(made{name: "orders", version: 2})
+	engine := l.process()
+	var commits sync.WaitGroup
+	var begun atomic.Int64
+	l.core.before = func() {
+		id := int(1_000_000 + begun.Add(1))
+		landed := make(chan struct{})
+		commits.Go(func() {
+			defer close(landed)
+			engine.appends("orders", order(id, "US", "theirs"))
+		})
+		select {
+		case <-landed:
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	out := l.wrote("orders", many(2_000))
+	commits.Wait()
+	require.EqualValues(t, 2_000, out.Rows)
+	require.GreaterOrEqual(t, begun.Load(), int64(3))
+	require.LessOrEqual(t, begun.Load(), int64(8), "how often both tried")
+	require.Len(t, l.content("orders"), 2_000+int(begun.Load()))
+	require.Empty(t, l.load("orders").Row.ReservedBy)
 }

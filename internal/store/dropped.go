@@ -141,6 +141,7 @@ func (s *Store) UndropTable(ctx context.Context, id, namespaceID, name string, e
 			return err
 		}
 		row := record.Table.V
+		row.ReservedBy, row.ReservedUntil = "", nil // the holder was told that the table is gone
 		row.NamespaceID, row.Name, row.Version, row.UpdatedAt = namespaceID, name, row.Version+1, s.clock()
 		if err := s.insertTable(tx, row); err != nil {
 			return err
