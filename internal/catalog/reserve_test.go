@@ -81,6 +81,21 @@ func TestAReservationEnds(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A clock that was wrong holds nobody up for as long as it was wrong by.
+func TestAReservationByAClockThatWasWrong(t *testing.T) {
+	now := time.Now().UTC()
+	h := newHarness(t, func(d *catalog.Deps) { d.Now = func() time.Time { return now } })
+	h.create(t, "events", models.OpenAppend)
+	now = now.Add(time.Hour)
+	h.reserve(t, "events", "of a clock that runs ahead")
+	now = now.Add(-time.Hour)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := h.CommitTable(ctx, h.root, h.cat, owned("events"))
+	require.NoError(t, err)
+	h.reserve(t, "events", "another")
+}
+
 // begin starts a commit that has to wait, and gives what it came to.
 func (h *harness) begin(t *testing.T, in ...catalog.CommitInput) <-chan error {
 	t.Helper()

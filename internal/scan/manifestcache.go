@@ -44,15 +44,33 @@ func readKeyOf(m manifest, d detail) readKey {
 
 // size is about what entries take in memory, in bytes.
 func (m readManifest) size() int64 {
-	const fixed, each, statistic = 1 << 10, 1500, 70
+	const fixed, each, statistic, number, value = 1 << 10, 1500, 70, 8, 150
 	size := int64(fixed)
 	for _, e := range m.entries {
 		f := e.file
-		lower, upper := f.LowerBoundValues(), f.UpperBoundValues()
-		statistics := len(f.ValueCounts()) + len(f.NullValueCounts()) + len(f.NaNValueCounts()) + len(f.ColumnSizes()) + len(lower) + len(upper)
-		size += each + int64(statistics)*statistic + bytesIn(lower) + bytesIn(upper) + int64(len(f.FilePath())+len(f.KeyMetadata()))
+		lower, upper, partition := f.LowerBoundValues(), f.UpperBoundValues(), f.Partition()
+		statistics := len(f.ValueCounts()) + len(f.NullValueCounts()) + len(f.NaNValueCounts()) + len(f.DistinctValueCounts()) +
+			len(f.ColumnSizes()) + len(lower) + len(upper)
+		numbers := len(f.SplitOffsets()) + len(f.EqualityFieldIDs())
+		size += each + int64(statistics)*statistic + int64(numbers)*number + int64(len(partition))*value +
+			bytesIn(lower) + bytesIn(upper) + textIn(partition) + int64(len(f.FilePath())+len(f.KeyMetadata()))
+		if of := f.ReferencedDataFile(); of != nil {
+			size += int64(len(*of))
+		}
 	}
 	return size
+}
+
+func textIn(partition map[int]any) (n int64) {
+	for _, v := range partition {
+		switch v := v.(type) {
+		case string:
+			n += int64(len(v))
+		case []byte:
+			n += int64(len(v))
+		}
+	}
+	return n
 }
 
 func bytesIn(bounds map[int][]byte) (n int64) {

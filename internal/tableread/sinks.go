@@ -214,7 +214,12 @@ type widthSink[P ~[]byte] struct {
 	valid validity
 }
 
-func (s *widthSink[P]) room(next, coming int) { s.data = roomFor(s.data, next*s.width, coming*s.width) }
+func (s *widthSink[P]) room(next, coming int) {
+	if len(s.data)+next*s.width > largestColumn {
+		return // append says so
+	}
+	s.data = roomFor(s.data, next*s.width, coming*s.width)
+}
 
 func (s *widthSink[P]) append(values []P, valid []bool) error {
 	if len(s.data)+len(values)*s.width > largestColumn {

@@ -9,7 +9,8 @@ import (
 const (
 	leastSpare = 1 << 10
 	mostSpare  = 4 << 20
-	spareSteps = 4 // sizes until one is twice as large
+	mostUsed   = 64 << 20 // of a row group, which decoders may ask for without end
+	spareSteps = 4        // sizes until one is twice as large
 	// padding is behind all memory: decoders take the address of what follows the last value.
 	padding = 64
 )
@@ -64,6 +65,7 @@ type workspace struct {
 	spares *spares
 	mutex  sync.Mutex
 	used   map[*byte][]byte // by their first byte; nil when all was given back
+	bytes  int              // of them
 }
 
 func (r *Reader) newWorkspace() *workspace {
@@ -78,8 +80,9 @@ func (w *workspace) Allocate(size int) []byte {
 	out := w.spares.get(size)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.used != nil {
+	if w.used != nil && cap(out) <= mostSpare && w.bytes+cap(out) <= mostUsed { // the rest is left to the garbage collector
 		w.used[&out[0]] = out
+		w.bytes += cap(out)
 	}
 	return out
 }
@@ -105,6 +108,7 @@ func (w *workspace) Free(b []byte) {
 	defer w.mutex.Unlock()
 	if own, ok := w.used[first]; ok {
 		delete(w.used, first)
+		w.bytes -= cap(own)
 		w.spares.put(own)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/tableread"
 )
 
@@ -95,4 +97,57 @@ func TestWorkspace(t *testing.T) {
 	three[0], four[0] = 1, 2
 	require.Equal(t, []byte{1, 2, 0}, []byte{three[0], four[0], five[0]})
 	other.Close()
+}
+
+// Pages that were read are given back when others are passed over, not at the end of the row group.
+func TestPagesAreGivenBack(t *testing.T) {
+	const pages, rowsOfPage, size = 90, 1024, 256
+	schema := arrow.NewSchema([]arrow.Field{required(col(1, "id", arrow.PrimitiveTypes.Int64)), col(2, "text", arrow.BinaryTypes.String)}, nil)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	var pass []string
+	for row := range pages * rowsOfPage {
+		sum := sha256.Sum256([]byte(strconv.Itoa(row)))
+		builder.Field(0).(*array.Int64Builder).Append(int64(row))
+		builder.Field(1).(*array.StringBuilder).Append(hex.EncodeToString(sum[:]) + strings.Repeat("x", size-64))
+		if row%(3*rowsOfPage) == 0 {
+			pass = append(pass, "id = "+strconv.Itoa(row))
+		}
+	}
+	l := newLake(t, 2, idField+","+optional("2", "text", "string"))
+	l.commit(l.data("a.parquet", builder.NewRecordBatch(), parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(size*rowsOfPage)))
+	builder.Release()
+	heap := func() int64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	r, most, before := l.reader(tableread.Options{Workers: 1}), int64(0), heap()
+	_, err := r.Scan(t.Context(), l.where(l.scan(), strings.Join(pass, " OR ")), func(b arrow.RecordBatch) error {
+		require.EqualValues(t, len(pass), b.NumRows())
+		most = heap() - before
+		return nil
+	})
+	require.NoError(t, err)
+	require.Less(t, most, int64(8<<20), "the file takes 4 MB, and all pages that were read 8 MB")
+}
+
+// No room is made for rows that are refused.
+func TestNoRoomIsMadeForRowsThatAreTooLarge(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{required(col(1, "id", arrow.PrimitiveTypes.Int64)), col(2, "wide", arrow.BinaryTypes.Binary)}, nil)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for row := range 40_000 {
+		builder.Field(0).(*array.Int64Builder).Append(int64(row))
+		builder.Field(1).AppendNull()
+	}
+	l := newLake(t, 2, idField+","+optional("2", "wide", "fixed[1048576]"))
+	l.commit(l.data("a.parquet", builder.NewRecordBatch()))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	// So many rows do not pass that many are read at a time when the first does.
+	_, err := l.reader(tableread.Options{Workers: 1}).Scan(t.Context(), l.where(l.scan(), "id >= 17000"), func(arrow.RecordBatch) error { return nil })
+	require.True(t, fault.Is(err, fault.TooLarge), "%v", err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<30))
 }

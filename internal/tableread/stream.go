@@ -28,6 +28,7 @@ type batchReader[P any] interface {
 	ReadBatchInPage(size int64, values []P, definitions, repetitions []int16) (int64, int, error)
 	Skip(values int64) (int64, error)
 	Err() error
+	Close() error
 }
 
 // stream reads the values of a column chunk, NULL included, and passes over others without unpacking their pages.
@@ -92,8 +93,14 @@ func (s *stream[P]) next(most int) (part[P], error) {
 	return out, nil
 }
 
-// open starts to read at a page.
+// open starts to read at a page. The pages that were read are given back: each opening has room for its own.
 func (s *stream[P]) open(page int) error {
+	if s.reader != nil {
+		if err := s.reader.Close(); err != nil {
+			return err
+		}
+		s.reader = nil
+	}
 	r, first, before, err := s.from.open(page)
 	if err != nil {
 		return err

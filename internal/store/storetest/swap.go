@@ -266,6 +266,8 @@ func reservedByOne(t *testing.T, f *fixture) {
 
 	require.True(t, reserve("b", time.Now().Add(-time.Minute)))
 	require.True(t, reserve("c", until), "one whose time is over is free")
+	require.True(t, reserve("c", until.Add(24*time.Hour)))
+	require.True(t, reserve("d", until), "nobody reserves for so long")
 	row.ID = uuid.NewString()
 	require.False(t, reserve("a", until), "a table that is gone")
 	require.NoError(t, f.s.ReleaseTable(t.Context(), row.ID, "a"))
