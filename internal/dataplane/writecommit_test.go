@@ -160,6 +160,28 @@ func TestAWriteThatTakesLongKeepsItsTable(t *testing.T) {
 	require.Empty(t, l.load("orders").Row.ReservedBy)
 }
 
+// A write that does not land although the others wait for it holds them up for a time only.
+func TestAWriteThatDoesNotLandKeepsNoTable(t *testing.T) {
+	l := newWriteLake(t)
+	l.make(made{name: "orders", version: 2})
+	l.data.KeepFor(100 * time.Millisecond)
+	tried := 0
+	var kept []bool
+	l.core.instead = func() error {
+		tried++
+		kept = append(kept, l.load("orders").Row.ReservedBy != "")
+		if tried == 3 {
+			time.Sleep(200 * time.Millisecond)
+		}
+		if tried == 6 {
+			return nil
+		}
+		return fault.New(fault.Conflict, "Somebody was faster.")
+	}
+	l.wrote("orders", dataplane.WriteInput{}, order(1, "EU", "a"))
+	require.Equal(t, []bool{false, false, true, false, false, false}, kept)
+}
+
 // A table that cannot be kept costs attempts: whether the write landed is not in doubt.
 func TestAWriteWhoseTableCannotBeKept(t *testing.T) {
 	l := newWriteLake(t)

@@ -30,6 +30,7 @@ type writeState struct {
 	locks   *contend.Locks
 	lookFor time.Duration // for a write of which it is not known whether it landed
 	growFor time.Duration
+	keepFor time.Duration
 	chunk   int // size of a chunk of a split write, in bytes
 
 	mu    sync.Mutex
@@ -41,7 +42,7 @@ type writeState struct {
 func newWriteState(l Limits) *writeState {
 	most := max(l.Memory/2, smallWrite)
 	return &writeState{
-		most: most, free: most, freed: make(chan struct{}), locks: contend.NewLocks(), lookFor: lookFor, growFor: growFor, chunk: int(large(most) / 3),
+		most: most, free: most, freed: make(chan struct{}), locks: contend.NewLocks(), lookFor: lookFor, growFor: growFor, keepFor: keepFor, chunk: int(large(most) / 3),
 	}
 }
 

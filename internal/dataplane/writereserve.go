@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// renewEvery is how often a write asks again for what is kept for it, well before its time is over.
-const renewEvery = 1500 * time.Millisecond
+const (
+	// renewEvery is how often a write asks again for what is kept for it, well before its time is over.
+	renewEvery = 1500 * time.Millisecond
+	// keepFor is how long a write has its tables kept at most. One that has not landed by then takes longer than others
+	// wait, and would only hold them up.
+	keepFor = time.Minute
+)
 
 // tables gives the ids of the tables that a landing commits to, in order.
 func (l *landing) tables() (ids []string) {
@@ -26,13 +31,19 @@ type keeping struct {
 	s      *Service
 	holder string
 	tables []string
-	stop   func() // renewing; nil: nothing was asked for
+	until  time.Time // zero: nothing was asked for
+	stop   func()    // renewing; nil: nothing is kept
 }
 
-// ask tells whether all are kept for the write now, and has them kept from then on.
+// ask tells whether all are kept for the write now, and has them kept from then on, for a time.
 func (k *keeping) ask(ctx context.Context) bool {
-	if k.stop == nil {
+	switch {
+	case k.until.IsZero():
+		k.until = time.Now().Add(k.s.writes.keepFor)
 		k.stop = k.renew(ctx)
+	case time.Now().After(k.until):
+		k.end(ctx)
+		return false
 	}
 	return k.reserve(ctx)
 }
@@ -52,7 +63,7 @@ func (k *keeping) reserve(ctx context.Context) bool {
 	return true
 }
 
-// renew reserves again and again, until the function that it gives is called.
+// renew reserves again and again, until the function that it gives is called or the time is over.
 func (k *keeping) renew(ctx context.Context) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -62,6 +73,9 @@ func (k *keeping) renew(ctx context.Context) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
+				if time.Now().After(k.until) {
+					return
+				}
 				k.reserve(ctx)
 			case <-end:
 				return
@@ -80,6 +94,7 @@ func (k *keeping) end(ctx context.Context) {
 		return
 	}
 	k.stop()
+	k.stop = nil
 	for _, id := range k.tables {
 		k.s.Catalog.Release(ctx, id, k.holder)
 	}

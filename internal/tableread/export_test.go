@@ -14,3 +14,11 @@ func (r *Reader) Spoil() {
 
 // Close ends a workspace.
 func (w *workspace) Close() { w.close() }
+
+// Used is how much of what a workspace gave it keeps from the garbage collector, in bytes.
+func (w *workspace) Used() (n int) {
+	for _, b := range w.used {
+		n += cap(b)
+	}
+	return n
+}

@@ -1,8 +1,7 @@
 package tableread
 
 import (
-	"strconv"
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/sluice-data/sluice/internal/scan"
@@ -17,8 +16,8 @@ type Seen struct {
 
 // seenFile is what was found in a data file, and beside which deletes.
 type seenFile struct {
-	deletes string
-	found   Found
+	deletes []*scan.DeleteFile
+	found   Found // without the file, which is that of a plan
 }
 
 // of gives what was found in a data file, if its deletes were those that it has now.
@@ -29,7 +28,7 @@ func (s *Seen) of(f *scan.DataFile) (Found, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	known, ok := s.files[f.Path]
-	if !ok || known.deletes != deletesOf(f) {
+	if !ok || !slices.EqualFunc(known.deletes, f.Deletes, isSameDelete) {
 		return Found{}, false
 	}
 	known.found.File = f
@@ -45,14 +44,10 @@ func (s *Seen) add(found Found) {
 	if s.files == nil {
 		s.files = make(map[string]seenFile)
 	}
-	s.files[found.File.Path] = seenFile{deletes: deletesOf(found.File), found: found}
+	f := found.File
+	found.File = nil
+	s.files[f.Path] = seenFile{f.Deletes, found}
 }
 
-// deletesOf names the deletes of a data file. What has a name does not change.
-func deletesOf(f *scan.DataFile) string {
-	var out strings.Builder
-	for _, d := range f.Deletes {
-		out.WriteString(d.Path + "\x00" + strconv.FormatInt(d.Offset, 10) + "\x00")
-	}
-	return out.String()
-}
+// isSameDelete tells whether two delete files are one. What has a name does not change.
+func isSameDelete(a, b *scan.DeleteFile) bool { return a.Path == b.Path && a.Offset == b.Offset }

@@ -96,6 +96,10 @@ func TestWorkspace(t *testing.T) {
 	three, four, five := other.Allocate(5000), other.Allocate(5000), other.Allocate(5000)
 	three[0], four[0] = 1, 2
 	require.Equal(t, []byte{1, 2, 0}, []byte{three[0], four[0], five[0]})
+	for range 40 { // without giving any back, as some decoders do
+		require.Len(t, other.Allocate(3<<20), 3<<20)
+	}
+	require.LessOrEqual(t, other.Used(), 64<<20)
 	other.Close()
 }
 
