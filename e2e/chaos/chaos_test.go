@@ -27,13 +27,7 @@ const (
 
 // TestChaos kills the server at random moments under eight writers, four of them on one table.
 func TestChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes")
-	}
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("reproduce with: go test ./e2e/chaos -run TestChaos -rounds %d -seed %d", *rounds, *seed)
+	begin(t, "rounds", *rounds)
 	dir := t.TempDir()
 	program, err := binary()
 	require.NoError(t, err)
@@ -55,6 +49,18 @@ func TestChaos(t *testing.T) {
 	kill(t, arena)
 	stop()
 	verify(t, arena, journal)
+}
+
+// begin skips where tests are to be short, chooses what is random, and tells how the test is run again.
+func begin(t *testing.T, setting string, value int) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("reproduce with: go test ./e2e/chaos -run %s -%s %d -seed %d", t.Name(), setting, value, *seed)
 }
 
 // startWriters gives a function that ends them.

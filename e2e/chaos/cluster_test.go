@@ -29,22 +29,8 @@ const clusterTables = 4
 // two Flink jobs, two connectors and two engines that append. Whatever dies, each commit has one event, the audit's chain
 // verifies, and no finding is made of what was no fault; then one fault is made on purpose, and found.
 func TestClusterChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes")
-	}
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("reproduce with: go test ./e2e/chaos -run TestClusterChaos -cluster-commits %d -seed %d", *clusterCommits, *seed)
-	program, err := binary()
-	require.NoError(t, err)
-	// A job that ends with the test is not to be late before the end of the checks.
-	c, err := StartCluster(t.Context(), program, t.TempDir(), "SLUICE_STALLED_WRITER_FLOOR=1h")
-	if errors.Is(err, pgtest.ErrNotInstalled) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	t.Cleanup(c.Stop)
+	begin(t, "cluster-commits", *clusterCommits)
+	c := startCluster(t)
 	client, _ := c.Connect(0)()
 	require.NoError(t, client.SetDefaultPolicy(t.Context(), "open_append"))
 	targets := newTargets(t, client, "cluster", clusterTables)
@@ -68,6 +54,21 @@ func TestClusterChaos(t *testing.T) {
 	require.Len(t, journal.Sent(), before+2)
 	settleCluster(t, c)
 	verifyCluster(t, c, journal, targets, replayed)
+}
+
+// startCluster starts an installation for as long as the test takes, where there is a PostgreSQL.
+func startCluster(t *testing.T) *Cluster {
+	t.Helper()
+	program, err := binary()
+	require.NoError(t, err)
+	// A job that ends with the test is not to be late before the end of the checks.
+	c, err := StartCluster(t.Context(), program, t.TempDir(), "SLUICE_STALLED_WRITER_FLOOR=1h")
+	if errors.Is(err, pgtest.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(c.Stop)
+	return c
 }
 
 func newTargets(t *testing.T, c *product.Client, namespace string, n int) []Target {

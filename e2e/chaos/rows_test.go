@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-data/sluice/e2e/product"
-	"github.com/sluice-data/sluice/internal/store/pgtest"
 )
 
 var rowStrikes = flag.Int("row-strikes", 3, "kills of TestClusterRows")
@@ -31,21 +29,8 @@ const (
 // repeated to the other api until it is answered. Each write lands once, and the tables and the audit of rows are what the writes
 // come to in order of their snapshots.
 func TestClusterRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes")
-	}
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("reproduce with: go test ./e2e/chaos -run TestClusterRows -row-strikes %d -seed %d", *rowStrikes, *seed)
-	program, err := binary()
-	require.NoError(t, err)
-	c, err := StartCluster(t.Context(), program, t.TempDir(), "SLUICE_STALLED_WRITER_FLOOR=1h")
-	if errors.Is(err, pgtest.ErrNotInstalled) {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	t.Cleanup(c.Stop)
+	begin(t, "row-strikes", *rowStrikes)
+	c := startCluster(t)
 	for left, phase := *rowStrikes, 0; left > 0; left, phase = left-freshStrikes, phase+1 {
 		writeUnderStrikes(t, c, fmt.Sprint("rows_", phase), min(left, freshStrikes))
 	}

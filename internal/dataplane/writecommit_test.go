@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-data/sluice/internal/catalog"
 	"github.com/sluice-data/sluice/internal/dataplane"
 	"github.com/sluice-data/sluice/internal/fault"
 	"github.com/sluice-data/sluice/internal/rows"
@@ -64,33 +63,13 @@ func TestAWriteBesideAnEngineThatIsAlwaysFaster(t *testing.T) {
 	l := newWriteLake(t)
 	l.make(made{name: "orders", version: 2, identifier: "1"})
 	l.wrote("orders", upsert, order(1, "EU", "a"))
-	engine := catalog.New(l.catalogDeps) // of another process
-	var commits sync.WaitGroup
-	begun := 0
-	l.core.before = func() {
-		begun++
-		landed := make(chan struct{})
-		commits.Go(func() {
-			defer close(landed)
-			in := l.appendOf("orders", order(100+begun, "US", "theirs"))
-			_, err := engine.CommitTable(t.Context(), l.owner(), l.cat, in)
-			if fault.Is(err, fault.Conflict) { // it waited, and refreshes as engines do
-				_, err = engine.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(100+begun, "US", "theirs")))
-			}
-			require.NoError(t, err)
-		})
-		select {
-		case <-landed:
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
+	engine := l.process()
+	over := l.faster(func(n int) { engine.appends("orders", order(100+n, "US", "theirs")) })
 	l.wrote("orders", upsert, order(1, "EU", "mine"))
-	commits.Wait()
-	require.Equal(t, 3, begun, "how often it was tried")
+	require.Equal(t, 3, over(), "how often it was tried")
 	require.Equal(t, []string{order(1, "EU", "mine"), order(101, "US", "theirs"), order(102, "US", "theirs"), order(103, "US", "theirs")}, l.content("orders"))
 
-	begun = 0
-	_, err := engine.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(200, "US", "theirs")))
+	_, err := engine.core.CommitTable(t.Context(), l.owner(), l.cat, l.appendOf("orders", order(200, "US", "theirs")))
 	require.NoError(t, err, "the table is free again")
 }
 
@@ -101,24 +80,12 @@ func TestAWriteWhoseQuarantineIsContended(t *testing.T) {
 	bad := `{"id":"x"}`
 	l.wrote("orders", aside1, bad)
 	other := l.process()
-	var writes sync.WaitGroup
-	begun := 0
-	l.core.before = func() {
-		begun++
-		landed := make(chan struct{})
-		writes.Go(func() {
-			defer close(landed)
-			_, err := other.write("orders", aside1, bad)
-			require.NoError(t, err)
-		})
-		select {
-		case <-landed:
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
+	over := l.faster(func(int) {
+		_, err := other.write("orders", aside1, bad)
+		require.NoError(t, err)
+	})
 	l.wrote("orders", aside1, bad)
-	writes.Wait()
-	require.Equal(t, 3, begun, "how often it was tried")
+	require.Equal(t, 3, over(), "how often it was tried")
 	require.Len(t, l.content("orders__quarantine"), 5)
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,6 +75,28 @@ func (r *racing) hooks() (func(), func(error) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.before, r.after
+}
+
+// faster has somebody act before each commit of the lake, told how often so far, and waits half a second for that: no longer,
+// since a write may hold others up. over waits for all of it, and gives how often it was.
+func (l *writeLake) faster(act func(n int)) (over func() int) {
+	var acts sync.WaitGroup
+	var begun atomic.Int64
+	l.core.before = func() {
+		n, done := int(begun.Add(1)), make(chan struct{})
+		acts.Go(func() {
+			defer close(done)
+			act(n)
+		})
+		select {
+		case <-done:
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	return func() int {
+		acts.Wait()
+		return int(begun.Load())
+	}
 }
 
 func newWriteLake(t testing.TB, change ...func(*dataplane.Deps)) *writeLake {

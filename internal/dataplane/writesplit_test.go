@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -254,25 +252,12 @@ func TestASplitWriteBesideAnEngineThatIsAlwaysFaster(t *testing.T) {
 	l, _ := newSplitLake(t)
 	l.make(made{name: "orders", version: 2})
 	engine := l.process()
-	var commits sync.WaitGroup
-	var begun atomic.Int64
-	l.core.before = func() {
-		id := int(1_000_000 + begun.Add(1))
-		landed := make(chan struct{})
-		commits.Go(func() {
-			defer close(landed)
-			engine.appends("orders", order(id, "US", "theirs"))
-		})
-		select {
-		case <-landed:
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
+	over := l.faster(func(n int) { engine.appends("orders", order(1_000_000+n, "US", "theirs")) })
 	out := l.wrote("orders", many(2_000))
-	commits.Wait()
+	begun := over()
 	require.EqualValues(t, 2_000, out.Rows)
-	require.GreaterOrEqual(t, begun.Load(), int64(3))
-	require.LessOrEqual(t, begun.Load(), int64(8), "how often both tried")
-	require.Len(t, l.content("orders"), 2_000+int(begun.Load()))
+	require.GreaterOrEqual(t, begun, 3)
+	require.LessOrEqual(t, begun, 8, "how often both tried")
+	require.Len(t, l.content("orders"), 2_000+begun)
 	require.Empty(t, l.load("orders").Row.ReservedBy)
 }

@@ -159,10 +159,12 @@ func TestStreamsHaveNoGap(t *testing.T) {
 			for want := int64(n*100) + 1; want <= total; want++ {
 				e, ok, err := s.Next(t.Context(), time.After(20*time.Second))
 				if fault.Is(err, fault.Unavailable) { // it was too slow, and goes on as its client would
-					s.Close()
-					if s, err = f.Open(t.Context(), want-1); !assert.NoError(t, err) {
+					again, err := f.Open(t.Context(), want-1)
+					if !assert.NoError(t, err) {
 						return
 					}
+					s.Close()
+					s = again
 					want--
 					continue
 				}
